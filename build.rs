@@ -18,7 +18,7 @@ fn main() {
     find_sample_data();
     find_tools();
     link_at_fixed_address();
-    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     type Load = fn() -> &'static tiktoken_rs::CoreBPE;
     // p50k_base is r50k_base followed by runs of blanks: one table serves both.
     let vocabularies: [(&str, u32, Load); 3] = [
@@ -37,7 +37,7 @@ fn main() {
                 .map_or(true, |token| is_special(&token)),
             "{name} has more ranks"
         );
-        write_vocabulary(&folder, name, &tokens);
+        write_vocabulary(&dir, name, &tokens);
     }
     let (small, whole) = (
         tiktoken_rs::r50k_base_singleton(),
@@ -47,7 +47,7 @@ fn main() {
         let same = small.decode_bytes(&[rank]).ok() == whole.decode_bytes(&[rank]).ok();
         assert!(same, "r50k_base and p50k_base differ at rank {rank}");
     }
-    write_classes(&folder);
+    write_classes(&dir);
 }
 
 /// Links a dynamic program at a fixed address: of the 1.1 million instructions of a start, the loader needs 470,000 to
@@ -78,7 +78,7 @@ fn find_sample_data() {
 /// `touch build.rs` after installing one.
 fn find_tools() {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_installed = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    let is_installed = |name: &str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
     for name in ["chromium", "script", "opencode"] {
         println!("cargo::rustc-check-cfg=cfg({name})");
         if is_installed(name) {
@@ -99,13 +99,13 @@ fn is_special(token: &[u8]) -> bool {
     token.starts_with(b"<|") && token.ends_with(b"|>")
 }
 
-fn write(folder: &Path, name: &str, bytes: &[u8]) {
-    std::fs::write(folder.join(name), bytes).expect("the build folder can be written");
+fn write(dir: &Path, name: &str, bytes: &[u8]) {
+    std::fs::write(dir.join(name), bytes).expect("the build folder can be written");
 }
 
 /// Writes four tables: the ranks of all byte pairs, indexed by the pair; tokens of up to eight bytes, by hash; longer
 /// tokens in the order of their ranks, so that common ones are close together; and the hash slots that refer to those.
-fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
+fn write_vocabulary(dir: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
     let (short, long): (Vec<_>, Vec<_>) = tokens.iter().partition(|(_, token)| token.len() <= 8);
 
     let mut pairs = vec![0xff; 3 << 16];
@@ -115,7 +115,7 @@ fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
             pairs[at..at + 3].copy_from_slice(&rank.to_le_bytes()[..3]);
         }
     }
-    write(folder, &format!("{name}.pairs"), &pairs);
+    write(dir, &format!("{name}.pairs"), &pairs);
 
     let begin = u32::try_from(short.len() * 3 / 2).expect("few tokens");
     let mut slots = vec![[0; SHORT_SLOT]; begin as usize + SPARE];
@@ -127,7 +127,7 @@ fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
         slots[slot][8..11].copy_from_slice(&rank.to_le_bytes()[..3]);
         slots[slot][11] = length;
     }
-    write(folder, &format!("{name}.short"), &slots.concat());
+    write(dir, &format!("{name}.short"), &slots.concat());
 
     let mut entries = vec![0; ENTRY_HEAD]; // no entry has offset 0, which marks an empty slot
     let begin = u32::try_from(long.len() * 2).expect("few tokens");
@@ -143,8 +143,8 @@ fn write_vocabulary(folder: &Path, name: &str, tokens: &[(u32, Vec<u8>)]) {
         slots[slot] = mark(hash) << PLACE_BITS | place;
     }
     let slots: Vec<u8> = slots.iter().flat_map(|slot| slot.to_le_bytes()).collect();
-    write(folder, &format!("{name}.slots"), &slots);
-    write(folder, &format!("{name}.entries"), &entries);
+    write(dir, &format!("{name}.slots"), &slots);
+    write(dir, &format!("{name}.entries"), &entries);
 }
 
 /// Finds the first free slot from `from` on. The very last slot is kept free, so that probing ends.
@@ -154,7 +154,7 @@ fn free<T>(slots: &[T], from: usize, is_free: impl Fn(&T) -> bool) -> usize {
 }
 
 /// Writes a byte for each block of 128 characters, then the distinct blocks with a byte for each character.
-fn write_classes(folder: &Path) {
+fn write_classes(dir: &Path) {
     // The bits of `split::class`.
     let sets = [
         (r"\p{Ll}", 1),
@@ -192,5 +192,5 @@ fn write_classes(folder: &Path) {
         index.push(u8::try_from(at).expect("few different blocks"));
     }
     index.extend(blocks.concat());
-    write(folder, "classes", &index);
+    write(dir, "classes", &index);
 }

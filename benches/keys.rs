@@ -54,8 +54,8 @@ fn row(what: &str, time: Duration) {
 /// would take most of an hour.
 fn names(path: &Path, size: usize) {
     drop(Store::create(path).unwrap());
-    for folder in ["sessions", "aliases"] {
-        std::fs::create_dir_all(path.join(folder)).unwrap();
+    for dir in ["sessions", "aliases"] {
+        std::fs::create_dir_all(path.join(dir)).unwrap();
     }
     let id = |nth: usize| format!("session_20261120_180203_{nth:016x}");
     let alias = |nth: usize| format!("agent:main:telegram:default:direct:{nth}");

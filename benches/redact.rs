@@ -73,8 +73,8 @@ fn log(secret: &str) -> Vec<u8> {
     log
 }
 
-fn collect(folder: &Path, texts: &mut Vec<String>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder)
+fn collect(dir: &Path, texts: &mut Vec<String>) {
+    let mut entries: Vec<_> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();

@@ -68,14 +68,14 @@ fn main() {
 fn lines(named: &[PathBuf]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<PathBuf> = named.to_vec();
-    let mut folders: Vec<PathBuf> = ["src", "tests", "docs", "man", "benches"]
+    let mut dirs: Vec<PathBuf> = ["src", "tests", "docs", "man", "benches"]
         .map(|name| root.join(name))
         .into();
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(folder).expect("the repository is there");
+    while let Some(dir) = dirs.pop() {
+        let entries = std::fs::read_dir(dir).expect("the repository is there");
         for path in entries.flatten().map(|entry| entry.path()) {
             if path.is_dir() {
-                folders.push(path)
+                dirs.push(path)
             } else {
                 paths.push(path)
             }

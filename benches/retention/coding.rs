@@ -24,10 +24,10 @@ pub fn session(seed: u64, turns: usize) -> Made {
 }
 
 fn path(built: &mut Made) -> String {
-    let folder = built.chance.one(&["src", "tests", "lib/core", "crates/io/src"]);
+    let dir = built.chance.one(&["src", "tests", "lib/core", "crates/io/src"]);
     let name = word(&mut built.chance, 4);
     let end = built.chance.one(&["rs", "py", "toml", "ts"]);
-    format!("{folder}/{name}.{end}")
+    format!("{dir}/{name}.{end}")
 }
 
 fn call(built: &mut Made) {

@@ -10,7 +10,7 @@ use crate::model::view::View;
 
 /// A file in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderFile {
+pub struct DirFile {
     /// Its name, without directories.
     pub name: String,
     /// Its content.
@@ -25,13 +25,13 @@ pub fn files(
     session: &Session,
     (aliases, options): (Option<&[String]>, &PageOptions),
     report: &mut Report,
-) -> Result<Vec<FolderFile>> {
+) -> Result<Vec<DirFile>> {
     if format == Format::Picoclaw {
         return picoclaw::pair(session, aliases, report);
     }
     if format == Format::Html {
         let files = html::files(session, &View::replay(session), options, report)?;
-        let file = |(name, bytes)| FolderFile { name, bytes };
+        let file = |(name, bytes)| DirFile { name, bytes };
         return Ok(files.into_iter().map(file).collect());
     }
     let id = session.header_text("id").unwrap_or_default();
@@ -47,15 +47,15 @@ pub fn files(
     let mut bytes = Vec::new();
     let view = View::replay(session);
     write(format, session, &view, Purpose::Export, &mut bytes, report)?;
-    Ok(vec![FolderFile { name, bytes }])
+    Ok(vec![DirFile { name, bytes }])
 }
 
 /// Indexes of the files that exist in an earlier, shorter version.
-pub fn grown_files(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
+pub fn grown_files(format: Format, files: &[DirFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     if format == Format::Picoclaw {
         return picoclaw::grown_files(files, there);
     }
-    let is_shorter = |file: &FolderFile, there: &[u8]| {
+    let is_shorter = |file: &DirFile, there: &[u8]| {
         if file.bytes == there {
             return false;
         }
@@ -77,7 +77,7 @@ pub fn grown_files(format: Format, files: &[FolderFile], there: &[Option<Vec<u8>
 }
 
 /// The messages in the view of a file with one session.
-fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+fn messages(format: Format, file: &DirFile, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     if !format.is_read() {
         return None;
     }
@@ -94,7 +94,7 @@ fn messages(format: Format, file: &FolderFile, bytes: &[u8]) -> Option<Vec<Vec<u
 }
 
 /// Whether an existing file is identical to this one, or its continuation by its system.
-pub fn is_continued(format: Format, file: &FolderFile, there: &[u8]) -> bool {
+pub fn is_continued(format: Format, file: &DirFile, there: &[u8]) -> bool {
     match format {
         Format::Picoclaw => picoclaw::is_continued(file, there),
         _ => file.bytes == there,

@@ -109,10 +109,10 @@ impl Home {
             add(Some(id), "sidecar", found.files);
             problems.extend(found.problems);
         }
-        for folder in orphans(self, &transcripts) {
+        for dir in orphans(self, &transcripts) {
             let mut found = FoundFiles::default();
-            found.add(&folder, 16);
-            let id = folder.file_name().unwrap_or_default().to_string_lossy();
+            found.add(&dir, 16);
+            let id = dir.file_name().unwrap_or_default().to_string_lossy();
             add(Some(&id), "sidecar", found.files);
             problems.extend(found.problems);
         }

@@ -29,21 +29,21 @@ impl Environment<'_> {
     /// The setting of the project, or of the user, or the most recently used model.
     fn opencode(&self, project: &Path) -> Option<ModelChoice> {
         let named = self.directory("OPENCODE_CONFIG");
-        let folder = |name: &str, below: &str| {
-            let folder = self.directory(name).or_else(|| Some(self.home()?.join(below)));
-            folder.map(|folder| folder.join("opencode"))
+        let dir = |name: &str, below: &str| {
+            let dir = self.directory(name).or_else(|| Some(self.home()?.join(below)));
+            dir.map(|dir| dir.join("opencode"))
         };
         let own = project.ancestors().map(Path::to_path_buf);
-        let config = folder("XDG_CONFIG_HOME", ".config");
+        let config = dir("XDG_CONFIG_HOME", ".config");
         let names = ["opencode.jsonc", "opencode.json", "config.json"];
-        let files = |folder: PathBuf| names.map(|name| folder.join(name));
+        let files = |dir: PathBuf| names.map(|name| dir.join(name));
         let files = own
             .flat_map(files)
             .chain(named)
             .chain(config.into_iter().flat_map(files));
         let set = { files }.find_map(|file| split(read(&file)?.get("model")?.as_str()?));
         set.or_else(|| {
-            let state = read(&folder("XDG_STATE_HOME", ".local/state")?.join("model.json"))?;
+            let state = read(&dir("XDG_STATE_HOME", ".local/state")?.join("model.json"))?;
             let last = state.get("recent")?.get(0)?;
             let text = |name: &str| last.get(name).and_then(Value::as_str).map(str::to_string);
             Some(ModelChoice {
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn the_nearest_setting_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path();
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path();
         let environment = Environment {
             variable: &|name| (name == "HOME").then(|| home.into()),
             directory: None,

@@ -12,13 +12,11 @@ const DEFAULT: i64 = 30;
 pub fn retention<'p>(config: &Path, projects: impl Iterator<Item = &'p str>) -> Retention {
     let projects = projects.filter(|project| Path::new(project).is_absolute());
     let own = projects.map(|project| Path::new(project).join(".claude"));
-    let values = std::iter::once(config.to_path_buf())
-        .chain(own)
-        .flat_map(|folder| {
-            ["settings.json", "settings.local.json"]
-                .into_iter()
-                .filter_map(move |name| read(&folder.join(name))?.get("cleanupPeriodDays")?.as_i64())
-        });
+    let values = std::iter::once(config.to_path_buf()).chain(own).flat_map(|dir| {
+        ["settings.json", "settings.local.json"]
+            .into_iter()
+            .filter_map(move |name| read(&dir.join(name))?.get("cleanupPeriodDays")?.as_i64())
+    });
     let value = values.min();
     Retention {
         // The program deletes nothing that is younger than a day.

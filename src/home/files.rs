@@ -103,10 +103,10 @@ impl HomeProgram {
         let stem = stem(path);
         match (self.id, kind) {
             (_, FileKind::Database) | (ProgramId::Time, _) => None,
-            (ProgramId::Folder(nth), kind) => {
+            (ProgramId::Ancestor(nth), kind) => {
                 let nth = if kind == FileKind::Subagent { 1 } else { nth };
-                let folder = path.ancestors().nth(nth)?.file_name()?;
-                Some(folder.to_string_lossy().into_owned())
+                let dir = path.ancestors().nth(nth)?.file_name()?;
+                Some(dir.to_string_lossy().into_owned())
             }
             (ProgramId::Stem, _) | (_, FileKind::Subagent) => Some(stem),
             (ProgramId::AfterUnderscore, _) => Some(stem.rsplit('_').next().unwrap_or_default().to_string()),
@@ -116,8 +116,8 @@ impl HomeProgram {
                     .to_string(),
             ),
             (ProgramId::Directory, _) => {
-                let folder = path.parent()?.file_name()?;
-                Some(folder.to_string_lossy().into_owned())
+                let dir = path.parent()?.file_name()?;
+                Some(dir.to_string_lossy().into_owned())
             }
             (ProgramId::Record, _) => record_id(path),
         }
@@ -148,14 +148,14 @@ fn parent(path: &Path, kind: FileKind) -> Option<String> {
     if kind != FileKind::Subagent {
         return None;
     }
-    let folder = path.parent()?;
-    let folder = match folder.file_name()? {
-        name if name == "subagents" => folder.parent()?,
-        _ => folder,
+    let dir = path.parent()?;
+    let dir = match dir.file_name()? {
+        name if name == "subagents" => dir.parent()?,
+        _ => dir,
     };
-    let name = folder.file_name()?.to_string_lossy().into_owned();
+    let name = dir.file_name()?.to_string_lossy().into_owned();
     // Older subagents are next to their sessions, in the directory of the project.
-    (!stem(path).starts_with("agent-") || path.parent()? != folder).then_some(name)
+    (!stem(path).starts_with("agent-") || path.parent()? != dir).then_some(name)
 }
 
 /// Number of bytes of a file that are searched for its id or its version.
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn files_are_listed_once_and_unreadable_ones_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("projects");
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("projects");
         let project = root.join(OsStr::from_bytes(b"-src-a b#\xff"));
         std::fs::create_dir_all(project.join("s1/subagents")).unwrap();
         for name in [

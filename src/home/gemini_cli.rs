@@ -26,15 +26,15 @@ pub fn retention(config: &Path) -> Option<Retention> {
 /// Returns the project of a session: the one recorded in its directory, or the known project whose hash is the
 /// directory's name.
 pub fn project(transcript: &Path, known: &dyn Fn() -> Vec<String>) -> Option<String> {
-    let mut folder = transcript.parent()?;
-    while folder.file_name()? != "chats" {
-        folder = folder.parent()?;
+    let mut dir = transcript.parent()?;
+    while dir.file_name()? != "chats" {
+        dir = dir.parent()?;
     }
-    let folder = folder.parent()?;
-    if let Ok(root) = std::fs::read_to_string(folder.join(".project_root")) {
+    let dir = dir.parent()?;
+    if let Ok(root) = std::fs::read_to_string(dir.join(".project_root")) {
         return Some(root.trim_end_matches(['\n', '\r']).to_string()).filter(|root| !root.is_empty());
     }
-    let name = folder.file_name()?.to_str()?;
+    let name = dir.file_name()?.to_str()?;
     if name.len() != 64 {
         return None;
     }
@@ -58,28 +58,28 @@ mod tests {
 
     #[test]
     fn a_directory_is_the_hash_of_a_project_or_names_it() {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let hash = sha256("/src/a b");
         assert_eq!(hash.len(), 64);
         let known = || vec!["/src/a".to_string(), "/src/a b".to_string()];
-        let path = folder.path().join(&hash).join("chats/session-1.jsonl");
+        let path = dir.path().join(&hash).join("chats/session-1.jsonl");
         assert_eq!(project(&path, &known).as_deref(), Some("/src/a b"));
-        let named = folder.path().join("api/chats");
+        let named = dir.path().join("api/chats");
         std::fs::create_dir_all(named.join("sub")).unwrap();
-        std::fs::write(folder.path().join("api/.project_root"), "/src/api\n").unwrap();
+        std::fs::write(dir.path().join("api/.project_root"), "/src/api\n").unwrap();
         assert_eq!(
             project(&named.join("sub/x.jsonl"), &known).as_deref(),
             Some("/src/api")
         );
-        assert_eq!(project(&folder.path().join("other/chats/x"), &known), None);
+        assert_eq!(project(&dir.path().join("other/chats/x"), &known), None);
     }
 
     #[test]
     fn settings_change_how_long_sessions_are_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let days = || retention(folder.path()).map(|retention| (retention.shown(), retention.value));
+        let dir = tempfile::tempdir().unwrap();
+        let days = || retention(dir.path()).map(|retention| (retention.shown(), retention.value));
         assert_eq!(days(), Some(("30d".to_string(), None)));
-        let settings = folder.path().join("settings.json");
+        let settings = dir.path().join("settings.json");
         std::fs::write(&settings, r#"{"general":{"sessionRetention":{"maxAge":"7d"}}}"#).unwrap();
         assert_eq!(days(), Some(("7d".to_string(), Some("7d".to_string()))));
         std::fs::write(&settings, r#"{"general":{"sessionRetention":{"enabled":false}}}"#).unwrap();

@@ -83,7 +83,7 @@ pub(super) enum ProgramId {
     /// The name of the directory.
     Directory,
     /// The name of the nth directory above the file, from 1; for a subagent, of the nearest one.
-    Folder(usize),
+    Ancestor(usize),
     /// A member of the record.
     Record,
     /// The time at which the session begins, because a file contains many sessions.

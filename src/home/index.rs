@@ -65,9 +65,9 @@ impl HomeIndex {
         let last = last.filter_map(|work| Some((work["last_session_id"].as_str()?, work["path"].as_str()?)));
         let last: HashMap<&str, &str> = last.collect();
         let sessions = matching(&home.root, "*/*", &mut Vec::new());
-        for folders in sessions.chunk_by(|one, other| one.parent() == other.parent()) {
-            let id = |folder: &Path| Some(folder.file_name()?.to_string_lossy().into_owned());
-            let ids: Vec<String> = folders.iter().filter_map(|folder| id(folder)).collect();
+        for dirs in sessions.chunk_by(|one, other| one.parent() == other.parent()) {
+            let id = |dir: &Path| Some(dir.file_name()?.to_string_lossy().into_owned());
+            let ids: Vec<String> = dirs.iter().filter_map(|dir| id(dir)).collect();
             if let Some(project) = ids.iter().find_map(|id| last.get(id.as_str())) {
                 let all = ids.into_iter().map(|id| (id, (*project).to_string()));
                 self.projects.extend(all);

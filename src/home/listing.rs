@@ -17,16 +17,16 @@ pub(super) fn matching(root: &Path, pattern: &str, problems: &mut Vec<(PathBuf, 
     while let Some(component) = components.next() {
         let is_last = components.peek().is_none();
         let mut next = Vec::new();
-        for folder in found {
+        for dir in found {
             if !component.contains('*') {
-                next.push(folder.join(component));
+                next.push(dir.join(component));
                 continue;
             }
-            let inner = listed(&folder, is_last, problems).into_iter();
+            let inner = listed(&dir, is_last, problems).into_iter();
             next.extend(
                 inner
                     .filter(|name| fits(name, component))
-                    .map(|name| folder.join(name)),
+                    .map(|name| dir.join(name)),
             );
         }
         found = next;
@@ -45,13 +45,13 @@ pub(super) fn is_match(path: &Path, pattern: &str) -> bool {
 }
 
 /// Returns the names in a directory, sorted; empty if it does not exist.
-pub(super) fn names(folder: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
-    listed(folder, true, problems)
+pub(super) fn names(dir: &Path, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
+    listed(dir, true, problems)
 }
 
 /// Like [`names`], optionally without files.
-fn listed(folder: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
-    let read = std::fs::read_dir(folder).and_then(|entries| {
+fn listed(dir: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>) -> Vec<OsString> {
+    let read = std::fs::read_dir(dir).and_then(|entries| {
         entries
             .filter(|entry| {
                 let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
@@ -67,7 +67,7 @@ fn listed(folder: &Path, with_files: bool, problems: &mut Vec<(PathBuf, String)>
         }
         Err(error) => {
             if !is_absent(&error) {
-                problems.push((folder.to_path_buf(), reason(&error)));
+                problems.push((dir.to_path_buf(), reason(&error)));
             }
             Vec::new()
         }
@@ -82,19 +82,19 @@ impl Directories {
     /// Returns the names in a directory that match a pattern, sorted; only the pattern if the directory cannot be read.
     pub(super) fn matching(
         &mut self,
-        folder: &Path,
+        dir: &Path,
         pattern: &str,
         problems: &mut Vec<(PathBuf, String)>,
     ) -> Vec<OsString> {
         let is_plain = !pattern.contains('*');
-        if !self.0.contains_key(folder) {
+        if !self.0.contains_key(dir) {
             let mut found = Vec::new();
-            let names = names(folder, &mut found);
+            let names = names(dir, &mut found);
             self.0
-                .insert(folder.to_path_buf(), found.is_empty().then_some(names));
+                .insert(dir.to_path_buf(), found.is_empty().then_some(names));
             problems.extend(found.into_iter().filter(|_| !is_plain));
         }
-        match self.0.get(folder) {
+        match self.0.get(dir) {
             Some(Some(names)) => {
                 let beginning = pattern.split('*').next().unwrap_or_default().as_bytes();
                 let first = names.partition_point(|name| name.as_bytes() < beginning);

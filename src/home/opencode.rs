@@ -24,8 +24,8 @@ pub fn records(home: &Home, id: &str) -> Vec<PathBuf> {
     messages.into_iter().chain(parts).collect()
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .map(|entry| entry.path())
         .filter(|path| path.is_file())

@@ -118,10 +118,10 @@ impl RunningMarkers {
     fn is_in_use(&self, transcript: &Path) -> bool {
         let pid = |value: &Value| i32::try_from(value.get("pid")?.as_i64()?).ok();
         match (self.program, transcript.parent()) {
-            ("qwen-code", Some(folder)) => {
+            ("qwen-code", Some(dir)) => {
                 let id = transcript.file_stem().unwrap_or_default().to_string_lossy();
                 // The status remains when its process ends, whose id another process may have now.
-                let status = claude_code::read(&folder.join(format!("{id}.runtime.json")));
+                let status = claude_code::read(&dir.join(format!("{id}.runtime.json")));
                 let is_serving = |value: &Value| {
                     let at = value.get("started_at").and_then(Value::as_f64);
                     pid(value).is_some_and(|pid| is_alive(pid) && was_running(pid, at))
@@ -135,17 +135,17 @@ impl RunningMarkers {
                 };
                 status.as_ref().is_some_and(is_serving) || lock.as_ref().is_some_and(is_held)
             }
-            ("copilot-cli", Some(folder)) => {
-                let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            ("copilot-cli", Some(dir)) => {
+                let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
                 entries
                     .filter_map(|entry| lock_owner(&entry.file_name().to_string_lossy()))
                     .any(is_alive)
             }
-            ("cline", Some(folder)) => {
+            ("cline", Some(dir)) => {
                 let name = transcript.file_name().unwrap_or_default().to_string_lossy();
                 let manifest = name.strip_suffix(".messages.json").and_then(|id| {
                     let id = id.split_once("__").map_or(id, |(id, _)| id);
-                    claude_code::read(&folder.join(format!("{id}.json")))
+                    claude_code::read(&dir.join(format!("{id}.json")))
                 });
                 manifest
                     .is_some_and(|value| value["status"] == "running" && pid(&value).is_some_and(is_alive))

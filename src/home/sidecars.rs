@@ -59,15 +59,15 @@ impl FoundFiles {
             };
             let Some(base) = base else { continue };
             let below = below.replace("{id}", id);
-            let (folder, pattern) = match below.rsplit_once('/') {
-                Some((folder, pattern)) => (base.join(folder), pattern),
+            let (dir, pattern) = match below.rsplit_once('/') {
+                Some((dir, pattern)) => (base.join(dir), pattern),
                 None => (base.to_path_buf(), below.as_str()),
             };
             match pattern {
                 "" => found.add(base, DEEPEST),
                 pattern => {
-                    for name in directories.matching(&folder, pattern, &mut found.problems) {
-                        found.add(&folder.join(name), DEEPEST);
+                    for name in directories.matching(&dir, pattern, &mut found.problems) {
+                        found.add(&dir.join(name), DEEPEST);
                     }
                 }
             }
@@ -131,12 +131,12 @@ pub fn orphans(home: &Home, transcripts: &[Transcript]) -> Vec<PathBuf> {
     let known: BTreeSet<PathBuf> = sessions()
         .filter_map(|session| Some(session.path.parent()?.join(session.id.as_deref()?)))
         .collect();
-    let folders: BTreeSet<&Path> = sessions().filter_map(|session| session.path.parent()).collect();
-    let inner = folders.into_iter().flat_map(|folder| {
-        names(folder, &mut Vec::new())
+    let dirs: BTreeSet<&Path> = sessions().filter_map(|session| session.path.parent()).collect();
+    let inner = dirs.into_iter().flat_map(|dir| {
+        names(dir, &mut Vec::new())
             .into_iter()
             .filter(|name| key::is_uuid(&name.to_string_lossy()))
-            .map(|name| folder.join(name))
+            .map(|name| dir.join(name))
     });
     inner
         .filter(|path| path.is_dir() && !known.contains(path))

@@ -105,16 +105,16 @@ impl Environment<'_> {
         Ok(AcceptMode::File(match program.name {
             "claude-code" => {
                 let named = (self.variable)("CLAUDE_CODE_PROJECT_DIR_NAME");
-                let folder = match named.and_then(|name| name.into_string().ok()) {
+                let dir = match named.and_then(|name| name.into_string().ok()) {
                     Some(name) if !name.is_empty() && !name.contains('/') => name,
                     _ => claude_slug(new.project),
                 };
-                if folder.len() > LONGEST {
+                if dir.len() > LONGEST {
                     return Ok(AcceptMode::Nothing(
                         "the name of the directory of such a long project is not known",
                     ));
                 }
-                plain(root.join(folder).join(format!("{id}.jsonl")))
+                plain(root.join(dir).join(format!("{id}.jsonl")))
             }
             "codex" => {
                 let day = local.get(..10).unwrap_or_default().replace('-', "/");
@@ -127,8 +127,8 @@ impl Environment<'_> {
                 plain(root.join(pi_slug(new.project)).join(name))
             }
             "qwen-code" => {
-                let folder = claude_slug(new.project);
-                plain(root.join(folder).join("chats").join(format!("{id}.jsonl")))
+                let dir = claude_slug(new.project);
+                plain(root.join(dir).join("chats").join(format!("{id}.jsonl")))
             }
             "aichat" => plain(root.join(format!("{id}.yaml"))),
             _ => continue_ide(&root, new)?,
@@ -215,7 +215,7 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
             .find(is_free)
             .unwrap_or(name)
     });
-    let folder = root.join(&slug);
+    let dir = root.join(&slug);
     let index = known.is_none().then(|| {
         value["projects"][new.project] = Value::String(slug);
         let mut text = serde_json::to_vec_pretty(&value).unwrap_or_default();
@@ -231,8 +231,8 @@ fn gemini(root: &Path, new: NewSessionInfo<'_>) -> Result<SessionSlot> {
     let minute = stamp(utc).get(..16).unwrap_or_default().to_string();
     let first = new.id.get(..8).unwrap_or(new.id);
     Ok(SessionSlot {
-        path: folder.join(format!("chats/session-{minute}-{first}.jsonl")),
-        extra_files: vec![(folder.join(".project_root"), new.project.as_bytes().to_vec())],
+        path: dir.join(format!("chats/session-{minute}-{first}.jsonl")),
+        extra_files: vec![(dir.join(".project_root"), new.project.as_bytes().to_vec())],
         index,
     })
 }
@@ -328,14 +328,10 @@ mod tests {
 
     #[test]
     fn each_program_has_its_place() {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| {
-            let slot = slot(folder.path(), name, "/src/a b#ü");
-            slot.path
-                .strip_prefix(folder.path())
-                .unwrap()
-                .display()
-                .to_string()
+            let slot = slot(dir.path(), name, "/src/a b#ü");
+            slot.path.strip_prefix(dir.path()).unwrap().display().to_string()
         };
         let id = "5d1f0a4e-0000-4000-8000-000000000001";
         for (name, expected) in [
@@ -361,13 +357,13 @@ mod tests {
 
     #[test]
     fn indexes_keep_their_entries() {
-        let folder = tempfile::tempdir().unwrap();
-        let gemini = folder.path().join(".gemini");
+        let dir = tempfile::tempdir().unwrap();
+        let gemini = dir.path().join(".gemini");
         std::fs::create_dir_all(gemini.join("tmp/api")).unwrap();
         std::fs::write(gemini.join("projects.json"), r#"{"projects":{"/src/api":"api"}}"#).unwrap();
-        let known = slot(folder.path(), "gemini", "/src/api");
+        let known = slot(dir.path(), "gemini", "/src/api");
         assert!(known.index.is_none() && known.path.starts_with(gemini.join("tmp/api")));
-        let other = slot(folder.path(), "gemini", "/other/api");
+        let other = slot(dir.path(), "gemini", "/other/api");
         assert!(
             other.path.starts_with(gemini.join("tmp/api-1")),
             "{:?}",
@@ -378,10 +374,10 @@ mod tests {
             value["projects"],
             json!({"/src/api": "api", "/other/api": "api-1"})
         );
-        let list = folder.path().join(".continue/sessions/sessions.json");
+        let list = dir.path().join(".continue/sessions/sessions.json");
         std::fs::create_dir_all(list.parent().unwrap()).unwrap();
         std::fs::write(&list, "[\n  {\"b\":1, \"a\":2}\n]").unwrap();
-        let index = slot(folder.path(), "continue", "/src/api").index.unwrap();
+        let index = slot(dir.path(), "continue", "/src/api").index.unwrap();
         let text = String::from_utf8(index.new.clone()).unwrap();
         assert!(text.starts_with("[\n  {\"b\":1, \"a\":2},\n"), "{text}");
         let value: Value = serde_json::from_slice(&index.new).unwrap();

@@ -305,7 +305,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
             (Session, "*/*/agents/main/wire.jsonl"),
             (Subagent, "*/*/agents/*/wire.jsonl"),
         ],
-        id: ProgramId::Folder(3),
+        id: ProgramId::Ancestor(3),
         is_wide: true,
         shared: &["session_index.jsonl", "sessions/*/*/state.json"],
         resume: "cd {dir} && kimi --session {id}",

@@ -125,7 +125,7 @@ impl Store {
     }
 
     pub(super) fn alias_file_remove(&self, file: &str, none: impl Fn() -> Error) -> Result<()> {
-        let Some(aliases) = self.aliases_folder()? else {
+        let Some(aliases) = self.aliases_dir()? else {
             return Err(none());
         };
         // Lock the file, so that a process that just read it cannot restore it.
@@ -153,7 +153,7 @@ impl Store {
 
     /// The files of all aliases, with the ids that they name.
     pub(super) fn alias_files(&self, faults: &mut Vec<Error>) -> Result<Vec<(String, Vec<String>)>> {
-        let Some(aliases) = self.aliases_folder()? else {
+        let Some(aliases) = self.aliases_dir()? else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
@@ -184,7 +184,7 @@ impl Store {
 
     /// The ids that an alias names: several if ambiguous, none if there is no such alias.
     pub fn alias_ids(&self, name: &str) -> Result<Option<Vec<String>>> {
-        match self.aliases_folder()? {
+        match self.aliases_dir()? {
             Some(aliases) if !name.is_empty() => read(aliases, &key::id_for_key(name)),
             _ => Ok(None),
         }
@@ -240,7 +240,7 @@ impl Store {
         file: &str,
         decide: impl Fn(Option<&[String]>) -> Result<Option<Vec<String>>>,
     ) -> Result<Option<Vec<String>>> {
-        let aliases = atomic::folder(self.directory(), ALIASES)?;
+        let aliases = atomic::dir(self.directory(), ALIASES)?;
         loop {
             let locked = atomic::open_locked(&aliases, file, None, OFlags::RDWR, self.lock_timeout)?;
             let known = match locked {
@@ -265,7 +265,7 @@ impl Store {
 
     /// Makes all aliases durable, including changes by a killed process.
     pub(super) fn sync_aliases(&self) -> Result<()> {
-        self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
+        self.aliases_dir()?.map_or(Ok(()), atomic::sync_directory)
     }
 
     /// Moves a name from one session to another, durably, unless it now refers to a third. The key from which the
@@ -273,7 +273,7 @@ impl Store {
     pub(super) fn alias_follow(&self, name: &str, from: &str, to: &str) -> Result<()> {
         let file = key::id_for_key(name);
         let is_own = file == from;
-        if !is_own && self.aliases_folder()?.is_none() {
+        if !is_own && self.aliases_dir()?.is_none() {
             return Ok(());
         }
         let (old, new) = ([from.to_string()], [to.to_string()]);

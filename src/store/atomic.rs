@@ -5,8 +5,7 @@ use super::lock::{Lock, lock};
 use super::mark;
 use super::rename_sync::failed;
 pub use super::rename_sync::{
-    folder, link_new, move_new, put, remove_empty, rename_free, rename_new, sync_below, sync_directory,
-    unlink,
+    dir, link_new, move_new, put, remove_empty, rename_free, rename_new, sync_below, sync_directory, unlink,
 };
 use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{self, AtFlags, Mode, OFlags};

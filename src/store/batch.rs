@@ -53,12 +53,12 @@ struct Unnamed {
 
 impl Batch {
     /// A batch for a directory outside a store: files `<id>.jsonl` without checksums, with permissions by umask.
-    pub fn in_folder(path: &Path) -> Result<Batch> {
+    pub fn in_dir(path: &Path) -> Result<Batch> {
         Batch::new(Directory::open(path)?, None, false, 0o666)
     }
 
     /// A batch for a directory of another system, with files accessible to the owner only.
-    pub fn in_foreign_folder(path: &Path) -> Result<Batch> {
+    pub fn in_foreign_dir(path: &Path) -> Result<Batch> {
         Batch::new(Directory::open(path)?, None, false, FILE_MODE)
     }
 

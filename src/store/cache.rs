@@ -3,7 +3,7 @@
 //! change with the next change. A missing or damaged cache counts as empty.
 
 use super::atomic;
-use super::directory::{Directory, FILE_MODE, FOLDER_MODE, FileStat};
+use super::directory::{DIR_MODE, Directory, FILE_MODE, FileStat};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use rustix::fs::OFlags;
@@ -157,20 +157,20 @@ impl CacheWriter {
     }
 
     /// Replaces the cache without syncing, because a checksum detects damage.
-    pub(super) fn keep(mut self, folder: &Directory, file: &str) -> Result<()> {
+    pub(super) fn keep(mut self, dir: &Directory, file: &str) -> Result<()> {
         let sum = crc32c::crc32c(&self.0);
         self.0.extend_from_slice(&sum.to_le_bytes());
         let name = atomic::temporary_name(file);
-        let mut temporary = atomic::Temporary::new(folder, name, FILE_MODE, Duration::ZERO)?;
+        let mut temporary = atomic::Temporary::new(dir, name, FILE_MODE, Duration::ZERO)?;
         let written = temporary.file.write_all(&self.0);
-        written.map_err(|error| Error::io(folder.shown(file), error))?;
+        written.map_err(|error| Error::io(dir.shown(file), error))?;
         temporary.keep(file)
     }
 }
 
 /// Reads a cache; none if it cannot be read.
-pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
-    let file = folder.file(file, OFlags::RDONLY).ok()??;
+pub(super) fn read(dir: &Directory, file: &str) -> Option<Vec<u8>> {
+    let file = dir.file(file, OFlags::RDONLY).ok()??;
     let length = file.metadata().ok()?.len().min(LARGEST);
     let mut bytes = Vec::with_capacity(usize::try_from(length).ok()? + 1);
     file.take(LARGEST).read_to_end(&mut bytes).ok()?;
@@ -181,7 +181,7 @@ pub(super) fn read(folder: &Directory, file: &str) -> Option<Vec<u8>> {
 #[derive(Debug)]
 pub struct CacheLocation {
     /// Its directory.
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     /// Its file name.
     pub file: &'static str,
 }
@@ -189,18 +189,18 @@ pub struct CacheLocation {
 impl CacheLocation {
     /// Reads the cache; empty if it is missing or unreadable.
     pub fn read(&self) -> Vec<u8> {
-        let read = || read(&Directory::open(&self.folder).ok()?, self.file);
+        let read = || read(&Directory::open(&self.dir).ok()?, self.file);
         read().unwrap_or_default()
     }
 
     /// Replaces the cache and creates its directory. Errors are ignored, because they only cost time.
     pub fn keep(&self, writer: CacheWriter) {
         let mut builder = std::fs::DirBuilder::new();
-        let built = builder.recursive(true).mode(FOLDER_MODE).create(&self.folder);
+        let built = builder.recursive(true).mode(DIR_MODE).create(&self.dir);
         if built.is_ok()
-            && let Ok(folder) = Directory::open(&self.folder)
+            && let Ok(dir) = Directory::open(&self.dir)
         {
-            let _ = writer.keep(&folder, self.file);
+            let _ = writer.keep(&dir, self.file);
         }
     }
 
@@ -209,8 +209,8 @@ impl CacheLocation {
     /// # Errors
     /// [`ErrorKind::InputOutput`] if it could not be removed.
     pub fn forget(&self) -> Result<()> {
-        match Directory::open(&self.folder) {
-            Ok(folder) => atomic::unlink(&folder, self.file).map(|_| ()),
+        match Directory::open(&self.dir) {
+            Ok(dir) => atomic::unlink(&dir, self.file).map(|_| ()),
             Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
@@ -240,9 +240,9 @@ mod tests {
         let facts = facts();
         assert_eq!(Identity::stable(&facts, 102), None);
         let identity = Identity::stable(&facts, 103).unwrap();
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let place = CacheLocation {
-            folder: folder.path().join("a/b"),
+            dir: dir.path().join("a/b"),
             file: "known",
         };
         assert_eq!(place.read(), b"");

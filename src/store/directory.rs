@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Mode of the directories of a store: access for the owner only.
-pub const FOLDER_MODE: u32 = 0o700;
+pub const DIR_MODE: u32 = 0o700;
 
 /// Mode of the files of a store.
 pub const FILE_MODE: u32 = 0o600;
@@ -163,7 +163,7 @@ impl Directory {
     /// Creates a subdirectory; returns whether it was missing. The caller syncs.
     pub(super) fn make(&self, name: impl AsRef<OsStr>) -> Result<bool> {
         let name = name.as_ref();
-        match fs::mkdirat(self, name.as_bytes(), Mode::from_raw_mode(FOLDER_MODE)) {
+        match fs::mkdirat(self, name.as_bytes(), Mode::from_raw_mode(DIR_MODE)) {
             Ok(()) => match self.inner(name)? {
                 Some(built) => self.adopt(&built, name).map(|()| true),
                 None => Ok(true), // removed right after its creation
@@ -235,10 +235,10 @@ impl Directory {
         if !self.of_store || facts.links <= 1 {
             return false;
         }
-        let count = |folder: &Directory, counts: &dyn Fn(&str) -> bool| {
-            let names = folder.names().unwrap_or_default().into_iter();
+        let count = |dir: &Directory, counts: &dyn Fn(&str) -> bool| {
+            let names = dir.names().unwrap_or_default().into_iter();
             let is_same = |name: &String| {
-                let other = folder.facts(name).ok().flatten();
+                let other = dir.facts(name).ok().flatten();
                 other.is_some_and(|other| other.is_same_file(facts))
             };
             names.filter(|name| counts(name)).filter(is_same).count() as u64
@@ -247,9 +247,9 @@ impl Directory {
         let mut known = count(self, &own);
         for place in ["sessions", "quarantine", "trash"] {
             if self.path.file_name() != Some(OsStr::new(place))
-                && let Ok(Some(folder)) = self.inner(format!("../{place}"))
+                && let Ok(Some(dir)) = self.inner(format!("../{place}"))
             {
-                known += count(&folder, &|_| true);
+                known += count(&dir, &|_| true);
             }
         }
         known < facts.links

@@ -161,8 +161,8 @@ impl<'s> LockedLog<'s> {
     /// Removes temporary files of dead processes for this log and its file in another directory.
     pub fn sweep(&self, other: Option<&Directory>) {
         let name = atomic::temporary_name(&self.name);
-        for folder in [Some(self.sessions), other].into_iter().flatten() {
-            atomic::remove_dead_file(folder, &name);
+        for dir in [Some(self.sessions), other].into_iter().flatten() {
+            atomic::remove_dead_file(dir, &name);
         }
     }
 

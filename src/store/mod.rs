@@ -131,15 +131,15 @@ fn no_session(id: &str) -> Error {
 
 /// Creates a directory and its missing parents, durably. The name of the last one is always synced, because the
 /// process that created it may have been killed before its sync.
-pub fn make_folders(path: &Path, mode: u32) -> Result<()> {
+pub fn make_dirs(path: &Path, mode: u32) -> Result<()> {
     let missing = path
         .ancestors()
-        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists())
         .count();
     let built = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
     built.map_err(|error| Error::io(path.display(), error))?;
-    for (nth, folder) in path.ancestors().take(missing.max(1)).enumerate() {
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    for (nth, dir) in path.ancestors().take(missing.max(1)).enumerate() {
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
         match Directory::open(parent.unwrap_or(Path::new("."))) {
             Ok(parent) => atomic::sync_directory(&parent)?,
             // A parent directory of another user that already existed was synced by its creator.
@@ -177,7 +177,7 @@ impl Store {
 
     /// Opens a store, creating it if missing, with access for the owner only.
     pub fn create(path: &Path) -> Result<Store> {
-        make_folders(path, directory::FOLDER_MODE).map_err(|error| Error {
+        make_dirs(path, directory::DIR_MODE).map_err(|error| Error {
             message: format!("{}: cannot create a store", error.message),
             ..error
         })?;
@@ -194,27 +194,24 @@ impl Store {
     }
 
     /// A directory of the store, opened once; none if it is missing.
-    fn folder<'s>(&'s self, cell: &'s OnceLock<Directory>, name: &str) -> Result<Option<&'s Directory>> {
-        if let Some(folder) = cell.get() {
-            return Ok(Some(folder));
+    fn dir<'s>(&'s self, cell: &'s OnceLock<Directory>, name: &str) -> Result<Option<&'s Directory>> {
+        if let Some(dir) = cell.get() {
+            return Ok(Some(dir));
         }
-        Ok(self
-            .directory
-            .inner(name)?
-            .map(|folder| cell.get_or_init(|| folder)))
+        Ok(self.directory.inner(name)?.map(|dir| cell.get_or_init(|| dir)))
     }
 
     fn sessions(&self) -> Result<Option<&Directory>> {
-        self.folder(&self.sessions, SESSIONS)
+        self.dir(&self.sessions, SESSIONS)
     }
 
-    fn aliases_folder(&self) -> Result<Option<&Directory>> {
-        self.folder(&self.aliases, alias::ALIASES)
+    fn aliases_dir(&self) -> Result<Option<&Directory>> {
+        self.dir(&self.aliases, alias::ALIASES)
     }
 
     fn make_sessions(&self) -> Result<&Directory> {
         // Sync its name too, because its content would be lost with it.
-        let built = atomic::folder(&self.directory, SESSIONS)?;
+        let built = atomic::dir(&self.directory, SESSIONS)?;
         Ok(self.sessions.get_or_init(|| built))
     }
 
@@ -402,7 +399,7 @@ impl Store {
     /// Begins a batch of new sessions, which are synced and named together.
     pub fn batch(&self) -> Result<Batch> {
         let sessions = self.make_sessions()?.again()?;
-        let aliases = self.aliases_folder()?.map(Directory::again).transpose()?;
+        let aliases = self.aliases_dir()?.map(Directory::again).transpose()?;
         Batch::in_store(sessions, aliases)
     }
 }

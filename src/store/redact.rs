@@ -127,7 +127,7 @@ fn relined_runs(file: &[u8], marks: (&str, &str), change: Change<'_>) -> Result<
 
 /// A file next to the log.
 struct AdjacentFile {
-    folder: Directory,
+    dir: Directory,
     name: String,
     bytes: Vec<u8>,
     shown: String,
@@ -211,7 +211,7 @@ impl Store {
         // A killed run may have changed files without syncing.
         others
             .iter()
-            .try_for_each(|file| atomic::sync_directory(&file.folder))?;
+            .try_for_each(|file| atomic::sync_directory(&file.dir))?;
         if changed.is_empty() {
             atomic::sync_directory(locked.sessions)?;
             self.forget_texts(id)?;
@@ -228,7 +228,7 @@ impl Store {
         let begun = !planned.is_empty();
         let write = || {
             for (file, bytes) in &planned {
-                atomic::replace(&file.folder, &file.name, bytes, self.lock_timeout)?;
+                atomic::replace(&file.dir, &file.name, bytes, self.lock_timeout)?;
             }
             locked.replace(self, &mut |out| atomic::put_bytes(out, &shown, &log.bytes))
         };
@@ -248,25 +248,20 @@ impl Store {
     fn other_files(&self, id: &str, locked: &LockedLog<'_>, dry_run: bool) -> Result<Vec<AdjacentFile>> {
         let temporary = atomic::temporary_name(&locked.name);
         let mut found = Vec::new();
-        for (folder, names) in self.files_besides_log(id, &DATA_DIRECTORIES)? {
-            let place = folder
-                .path()
-                .file_name()
-                .unwrap_or_default()
-                .display()
-                .to_string();
+        for (dir, names) in self.files_besides_log(id, &DATA_DIRECTORIES)? {
+            let place = dir.path().file_name().unwrap_or_default().display().to_string();
             for name in names {
                 if name == temporary {
                     // Left by a process that died.
                     if !dry_run {
-                        atomic::remove_dead_file(&folder, &name);
+                        atomic::remove_dead_file(&dir, &name);
                     }
                     continue;
                 }
                 found.push(AdjacentFile {
-                    bytes: run_file::read(&folder, &name)?,
+                    bytes: run_file::read(&dir, &name)?,
                     shown: format!("{place}/{name}"),
-                    folder: folder.again()?,
+                    dir: dir.again()?,
                     name,
                 });
             }

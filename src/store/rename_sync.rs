@@ -24,7 +24,7 @@ pub fn sync_directory(directory: &Directory) -> Result<()> {
 }
 
 /// Opens a subdirectory, creating it if missing. Its name is durable even if a killed process created it.
-pub fn folder(directory: &Directory, name: &str) -> Result<Directory> {
+pub fn dir(directory: &Directory, name: &str) -> Result<Directory> {
     loop {
         if let Some(inner) = directory.inner(name)? {
             sync_directory(directory)?;

@@ -179,11 +179,11 @@ fn length_of(line: &[u8]) -> Option<u64> {
 }
 
 /// Reads a file of runs into memory; empty if it is missing.
-pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
+pub(super) fn read(dir: &Directory, name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    if let Some(mut file) = folder.file(name, OFlags::RDONLY)? {
+    if let Some(mut file) = dir.file(name, OFlags::RDONLY)? {
         file.read_to_end(&mut bytes)
-            .map_err(|error| Error::io(folder.shown(name), error))?;
+            .map_err(|error| Error::io(dir.shown(name), error))?;
     }
     Ok(bytes)
 }
@@ -191,7 +191,7 @@ pub(super) fn read(folder: &Directory, name: &str) -> Result<Vec<u8>> {
 /// A file of runs.
 #[derive(Debug)]
 pub(super) struct RunPieces<'d> {
-    folder: &'d Directory,
+    dir: &'d Directory,
     name: &'d str,
     file: Option<File>,
     pub length: u64,
@@ -200,9 +200,9 @@ pub(super) struct RunPieces<'d> {
 
 impl<'d> RunPieces<'d> {
     /// Reads the runs of a file; none if it is missing.
-    pub fn open(folder: &'d Directory, name: &'d str) -> Result<RunPieces<'d>> {
-        let failed = |error| Error::io(folder.shown(name), error);
-        let file = folder.file(name, OFlags::RDONLY)?;
+    pub fn open(dir: &'d Directory, name: &'d str) -> Result<RunPieces<'d>> {
+        let failed = |error| Error::io(dir.shown(name), error);
+        let file = dir.file(name, OFlags::RDONLY)?;
         let (length, runs) = match &file {
             Some(file) => (
                 file.metadata().map_err(failed)?.len(),
@@ -211,7 +211,7 @@ impl<'d> RunPieces<'d> {
             None => (0, Vec::new()),
         };
         Ok(RunPieces {
-            folder,
+            dir,
             name,
             file,
             length,
@@ -221,7 +221,7 @@ impl<'d> RunPieces<'d> {
 
     /// Its path.
     pub fn shown(&self) -> String {
-        self.folder.shown(self.name)
+        self.dir.shown(self.name)
     }
 
     /// Its bytes.
@@ -301,9 +301,9 @@ impl<'d> RunPieces<'d> {
         let left = self.bytes().edited(&edits);
         let shown = self.shown();
         match left.len() {
-            0 => cut(self.folder, self.name, 0),
+            0 => cut(self.dir, self.name, 0),
             _ => atomic::replace_by(
-                self.folder,
+                self.dir,
                 self.name,
                 atomic::temporary_name(self.name),
                 &mut |out| left.write(out, &shown).map(drop),
@@ -343,10 +343,10 @@ impl<'f> NewRun<'f> {
 }
 
 /// Appends runs to a file like [`append_of`].
-pub(super) fn append_runs(folder: &Directory, name: &str, runs: &[NewRun<'_>]) -> Result<()> {
-    let shown = folder.shown(name);
+pub(super) fn append_runs(dir: &Directory, name: &str, runs: &[NewRun<'_>]) -> Result<()> {
+    let shown = dir.shown(name);
     let put = |out: &mut dyn Write| runs.iter().try_for_each(|run| run.write(out, &shown));
-    append_of(folder, name, &mut { put }).map(drop)
+    append_of(dir, name, &mut { put }).map(drop)
 }
 
 /// The line of a run with this content.
@@ -363,18 +363,18 @@ pub(super) fn line_of(mut members: ObjectBuilder, length: u64, content: WriteCon
 
 /// Appends runs to a file, durably, creating it if missing; returns its old length. The caller holds the lock of the
 /// log.
-pub(super) fn append_of(folder: &Directory, name: &str, content: WriteContent<'_>) -> Result<u64> {
-    atomic::remove_dead_file(folder, &atomic::temporary_name(name));
-    let Some(file) = folder.file(name, OFlags::RDWR | OFlags::APPEND)? else {
-        return match atomic::create_of(folder, name, content)? {
+pub(super) fn append_of(dir: &Directory, name: &str, content: WriteContent<'_>) -> Result<u64> {
+    atomic::remove_dead_file(dir, &atomic::temporary_name(name));
+    let Some(file) = dir.file(name, OFlags::RDWR | OFlags::APPEND)? else {
+        return match atomic::create_of(dir, name, content)? {
             true => Ok(0),
             false => Err(Error::new(
                 ErrorKind::Locked,
-                format!("{}: created by another program", folder.shown(name)),
+                format!("{}: created by another program", dir.shown(name)),
             )),
         };
     };
-    let shown = folder.shown(name);
+    let shown = dir.shown(name);
     let failed = |error| Error::io(&shown, error).kind(ErrorKind::InputOutput);
     let length = file.metadata().map_err(failed)?.len();
     let mut last = [b'\n'];
@@ -391,13 +391,13 @@ pub(super) fn append_of(folder: &Directory, name: &str, content: WriteContent<'_
 }
 
 /// Truncates a file of runs, durably; a length of 0 removes it.
-pub(super) fn cut(folder: &Directory, name: &str, length: u64) -> Result<()> {
+pub(super) fn cut(dir: &Directory, name: &str, length: u64) -> Result<()> {
     if length == 0 {
-        atomic::unlink(folder, name)?;
-        return atomic::sync_directory(folder);
+        atomic::unlink(dir, name)?;
+        return atomic::sync_directory(dir);
     }
-    match folder.file(name, OFlags::RDWR)? {
-        Some(file) => atomic::cut(&file, &folder.shown(name), length),
+    match dir.file(name, OFlags::RDWR)? {
+        Some(file) => atomic::cut(&file, &dir.shown(name), length),
         None => Ok(()),
     }
 }

@@ -115,7 +115,7 @@ impl Store {
         let locked = atomic::open_locked(sessions, &name, None, OFlags::RDWR, self.lock_timeout)?;
         let _lock = locked.ok_or_else(|| no_session(id))?;
         atomic::remove_dead_file(sessions, &atomic::temporary_name(&name));
-        let trash = atomic::folder(self.directory(), TRASH)?;
+        let trash = atomic::dir(self.directory(), TRASH)?;
         for nth in 1.. {
             if atomic::move_new(sessions, &name, &trash, &entry_name(id, &time, nth))? {
                 break;
@@ -185,15 +185,13 @@ impl Store {
         let mut found = false;
         let mut destroy = || {
             self.drop_aliases(id, &mut found)?;
-            for (folder, names) in &places {
+            for (dir, names) in &places {
                 for name in names {
-                    found |= atomic::unlink(folder, name)?;
+                    found |= atomic::unlink(dir, name)?;
                 }
             }
             // Sync all directories: a killed process may have deleted files without syncing.
-            places
-                .iter()
-                .try_for_each(|(folder, _)| atomic::sync_directory(folder))
+            places.iter().try_for_each(|(dir, _)| atomic::sync_directory(dir))
         };
         let done = destroy();
         done.map_err(|error| {
@@ -214,15 +212,15 @@ impl Store {
     ) -> Result<Vec<(Directory, Vec<String>)>> {
         let mut found = Vec::new();
         for place in places {
-            let Some(folder) = self.directory().inner(place)? else {
+            let Some(dir) = self.directory().inner(place)? else {
                 continue;
             };
-            let mut names = folder.names()?;
+            let mut names = dir.names()?;
             names.retain(|file| match *place {
                 TRASH => entry(file).is_some_and(|(other, ..)| other == id),
                 _ => is_piece(file, id),
             });
-            found.push((folder, names));
+            found.push((dir, names));
         }
         Ok(found)
     }
@@ -250,7 +248,7 @@ impl Store {
             }
         }
         // Sync also those that a killed process removed.
-        self.aliases_folder()?.map_or(Ok(()), atomic::sync_directory)
+        self.aliases_dir()?.map_or(Ok(()), atomic::sync_directory)
     }
 
     /// Purges sessions removed up to a time (seconds since 1970; none: all), and leftover data of sessions that no
@@ -278,11 +276,11 @@ impl Store {
                 let last = !old[nth + 1..].iter().any(|(other, ..)| other == id);
                 if last && !self.has(id)? && !young.iter().any(|(other, ..)| other == id) {
                     self.drop_aliases(id, &mut false)?;
-                    for (folder, names) in self.files_besides_log(id, &PIECES)? {
+                    for (dir, names) in self.files_besides_log(id, &PIECES)? {
                         for name in &names {
-                            atomic::unlink(&folder, name)?;
+                            atomic::unlink(&dir, name)?;
                         }
-                        atomic::sync_directory(&folder)?;
+                        atomic::sync_directory(&dir)?;
                     }
                 }
                 // Delete the log last, as in a purge.

@@ -50,16 +50,16 @@ pub fn put(env: &Env, name: impl AsRef<Path>, text: &str, days: u64) -> PathBuf 
 /// with an unsupported format.
 pub fn homes() -> Env {
     let env = Env::new();
-    let folder = ".claude/projects/-src-a-b--c";
+    let dir = ".claude/projects/-src-a-b--c";
     put(
         &env,
-        format!("{folder}/{FIRST}.jsonl"),
+        format!("{dir}/{FIRST}.jsonl"),
         &claude(FIRST, "/src/a b#c", "Who holds the lease?"),
         3,
     );
     put(
         &env,
-        format!("{folder}/{SECOND}.jsonl"),
+        format!("{dir}/{SECOND}.jsonl"),
         &claude(SECOND, "/src/api", "And the port?"),
         40,
     );
@@ -67,11 +67,11 @@ pub fn homes() -> Env {
         .replace("\"isSidechain\":false", "\"isSidechain\":true");
     put(
         &env,
-        format!("{folder}/{FIRST}/subagents/agent-12ab.jsonl"),
+        format!("{dir}/{FIRST}/subagents/agent-12ab.jsonl"),
         &agent,
         3,
     );
-    put(&env, format!("{folder}/{OTHER}/tool-results/x.txt"), "gone", 3);
+    put(&env, format!("{dir}/{OTHER}/tool-results/x.txt"), "gone", 3);
     let pi = concat!(
         r#"{"type":"session","version":3,"id":"77aa0000-0000-4000-8000-000000000003","timestamp":"2026-11-10T10:00:00.000Z","cwd":"/src/api"}"#,
         "\n",
@@ -79,8 +79,8 @@ pub fn homes() -> Env {
         "\n"
     );
     let name = format!("2026-11-10T10-00-00-000Z_{OTHER}.jsonl");
-    let folder = Path::new(".pi/agent/sessions").join(std::ffi::OsStr::from_bytes(b"--src-a\xff--"));
-    put(&env, folder.join(name), pi, 1);
+    let dir = Path::new(".pi/agent/sessions").join(std::ffi::OsStr::from_bytes(b"--src-a\xff--"));
+    put(&env, dir.join(name), pi, 1);
     put(&env, ".openclaw/agents/main/sessions/c0ffee.jsonl", "{}\n", 2);
     env
 }
@@ -95,13 +95,13 @@ fn rows(run: &Run) -> Vec<Vec<String>> {
 /// Every file and directory of the homes, with its time and size.
 pub fn state(env: &Env) -> Vec<(PathBuf, SystemTime, u64)> {
     let mut found = Vec::new();
-    let mut folders = vec![home(env)];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
+    let mut dirs = vec![home(env)];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             let about = std::fs::symlink_metadata(&path).unwrap();
             if about.is_dir() {
-                folders.push(path.clone());
+                dirs.push(path.clone());
             }
             found.push((path, about.modified().unwrap(), about.len()));
         }
@@ -463,19 +463,19 @@ fn branches_and_resume_commands_are_listed() {
 #[test]
 fn files_that_are_being_written_are_not_damage() {
     let env = Env::new();
-    let folder = ".claude/projects/-src-api";
+    let dir = ".claude/projects/-src-api";
     let text = claude(FIRST, "/src/api", "Who holds the lease?");
     put(
         &env,
-        format!("{folder}/{FIRST}.jsonl"),
+        format!("{dir}/{FIRST}.jsonl"),
         &format!("{text}{{\"uuid\":\"u3\",\"message\":{{\"role\":\"us"),
         0,
     );
-    put(&env, format!("{folder}/{SECOND}.jsonl"), "", 0);
-    put(&env, format!("{folder}/{OTHER}.jsonl"), "\0\0\0\0\0\0\0\0", 0);
+    put(&env, format!("{dir}/{SECOND}.jsonl"), "", 0);
+    put(&env, format!("{dir}/{OTHER}.jsonl"), "\0\0\0\0\0\0\0\0", 0);
     put(
         &env,
-        format!("{folder}/5d1f0a4e-0000-4000-8000-000000000009.jsonl"),
+        format!("{dir}/5d1f0a4e-0000-4000-8000-000000000009.jsonl"),
         &text[..40],
         5,
     );

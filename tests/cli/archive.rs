@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-const FOLDER: &str = ".claude/projects/-src-a-b--c";
+const DIR: &str = ".claude/projects/-src-a-b--c";
 
 fn archive(env: &Env, more: &[&str]) -> Run {
     env.run(&[&["archive", "--to", "kept"], more].concat())
@@ -24,12 +24,12 @@ fn outcomes(run: &Run) -> Vec<(String, String)> {
 /// The files below a directory, by path.
 fn tree(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
+    let mut dirs = vec![root.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false => found.push((
                     path.strip_prefix(root).unwrap().to_path_buf(),
                     std::fs::read(&path).unwrap(),
@@ -84,7 +84,7 @@ fn every_file_is_copied_once() {
 #[test]
 fn a_second_run_reads_no_content_and_verify_reads_all() {
     let env = homes();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
     assert!(archive(&env, &["-q"]).fine().out().is_empty());
     let run = archive(&env, &["--verify"]).fine();
@@ -96,7 +96,7 @@ fn a_second_run_reads_no_content_and_verify_reads_all() {
     assert_eq!(run.status, 1);
     assert_eq!(run.out(), format!("differs\tclaude-code:{FIRST} ~/{path}\t-\n"));
     put(&env, &path, &text, 3);
-    put(&env, format!("{FOLDER}/{FIRST}/tool-results/new.txt"), "x", 3);
+    put(&env, format!("{DIR}/{FIRST}/tool-results/new.txt"), "x", 3);
     let run = archive(&env, &["--verify", "--json"]);
     assert_eq!(run.status, 1);
     let row = run.objects().remove(0);
@@ -109,7 +109,7 @@ fn a_second_run_reads_no_content_and_verify_reads_all() {
 #[test]
 fn verify_finds_every_flipped_bit() {
     let env = Env::new();
-    put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "{\"a\":1}\n", 3);
+    put(&env, format!("{DIR}/{FIRST}.jsonl"), "{\"a\":1}\n", 3);
     assert_eq!(archive(&env, &["-q"]).status, 0);
     let path = env.work().join(format!(
         "kept/claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl"
@@ -132,7 +132,7 @@ fn verify_finds_every_flipped_bit() {
 #[test]
 fn growth_is_appended_and_a_rewrite_is_a_new_version() {
     let env = Env::new();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     let below = format!("projects/-src-a-b--c/{FIRST}.jsonl");
     let copy = |version| copy(&env, "claude-code", FIRST, version, &below);
     let run = |expected: &str, bytes: usize| {
@@ -171,7 +171,7 @@ fn growth_is_appended_and_a_rewrite_is_a_new_version() {
 #[test]
 fn uncommitted_bytes_are_truncated() {
     let env = Env::new();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     let place = env.work().join(format!("kept/claude-code/{FIRST}"));
     let own = place.join(format!("1/projects/-src-a-b--c/{FIRST}.jsonl"));
     put(&env, &path, "one\n", 9);
@@ -215,11 +215,11 @@ fn a_longer_document_replaces_its_copy() {
 #[test]
 fn links_pipes_and_loops_are_reported_and_skipped() {
     let env = homes();
-    let folder = home(&env).join(FOLDER);
-    std::os::unix::fs::symlink("/etc/passwd", folder.join(format!("{FIRST}/link.txt"))).unwrap();
+    let dir = home(&env).join(DIR);
+    std::os::unix::fs::symlink("/etc/passwd", dir.join(format!("{FIRST}/link.txt"))).unwrap();
     std::os::unix::fs::symlink("loop", home(&env).join(".claude/projects/loop")).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", folder.join("dead0000.jsonl")).unwrap();
-    let pipe = folder.join("pipe.jsonl");
+    std::os::unix::fs::symlink("/etc/passwd", dir.join("dead0000.jsonl")).unwrap();
+    let pipe = dir.join("pipe.jsonl");
     assert!(
         std::process::Command::new("mkfifo")
             .arg(&pipe)
@@ -248,7 +248,7 @@ fn links_pipes_and_loops_are_reported_and_skipped() {
         "a link was followed"
     );
     // Nothing counts as gone while a part of the home is unreadable.
-    std::fs::remove_file(folder.join(format!("{SECOND}.jsonl"))).unwrap();
+    std::fs::remove_file(dir.join(format!("{SECOND}.jsonl"))).unwrap();
     assert!(!archive(&env, &[]).out().contains("gone"));
 }
 
@@ -262,8 +262,8 @@ fn a_home_that_is_a_file_and_one_that_is_busy_have_a_status() {
         run.stderr.contains(".codex: not a directory") && run.out().contains("new\tpi:"),
         "{run}"
     );
-    let folder = std::fs::File::open(env.work().join("kept")).unwrap();
-    folder.lock().unwrap();
+    let dir = std::fs::File::open(env.work().join("kept")).unwrap();
+    dir.lock().unwrap();
     let run = archive(&env, &["--lock-timeout", "10ms"]);
     assert_eq!(run.status, 75, "{run}");
 }
@@ -272,7 +272,7 @@ fn a_home_that_is_a_file_and_one_that_is_busy_have_a_status() {
 #[test]
 fn a_file_that_grows_is_copied_as_far_as_it_was() {
     let env = Env::new();
-    let path = put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "0\n", 0);
+    let path = put(&env, format!("{DIR}/{FIRST}.jsonl"), "0\n", 0);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -382,10 +382,10 @@ fn a_deleted_session_is_read_from_the_archive() {
 #[test]
 fn a_name_means_the_archived_session_and_not_its_subagent() {
     let env = homes();
-    let folder = home(&env).join(FOLDER);
-    std::fs::remove_file(folder.join(format!("{SECOND}.jsonl"))).unwrap();
+    let dir = home(&env).join(DIR);
+    std::fs::remove_file(dir.join(format!("{SECOND}.jsonl"))).unwrap();
     // The subagent is the last one in the manifest.
-    let agent = folder.join(format!("{FIRST}/subagents/agent-12ab.jsonl"));
+    let agent = dir.join(format!("{FIRST}/subagents/agent-12ab.jsonl"));
     let text = std::fs::read_to_string(&agent).unwrap();
     std::fs::remove_file(&agent).unwrap();
     env.run(&["archive", "-q"]).status(0);
@@ -395,7 +395,7 @@ fn a_name_means_the_archived_session_and_not_its_subagent() {
     let session = &format!("claude:{FIRST}");
     let subagent = &format!("{session}.agent-12ab");
     let expected = ["Who holds the lease?", "Look into lease.rs"];
-    std::fs::remove_file(folder.join(format!("{FIRST}.jsonl"))).unwrap();
+    std::fs::remove_file(dir.join(format!("{FIRST}.jsonl"))).unwrap();
     // A prefix means what the whole id means.
     for name in [session, &session[..session.len() - 1]] {
         assert_eq!([title(name), title(subagent)], expected, "{name}");
@@ -416,7 +416,7 @@ fn a_moved_session_is_restored_to_its_last_place() {
     let env = homes();
     env.run(&["archive", "-q"]).status(0);
     let [old, new] = [
-        format!("{FOLDER}/{FIRST}.jsonl"),
+        format!("{DIR}/{FIRST}.jsonl"),
         format!(".claude/projects/-new/{FIRST}.jsonl"),
     ];
     let [old, new] = [old, new].map(|path| home(&env).join(path));
@@ -441,7 +441,7 @@ fn a_moved_session_is_restored_to_its_last_place() {
 #[test]
 fn two_files_of_one_session_are_both_restored() {
     let env = homes();
-    let paths = [FOLDER, ".claude/projects/-new"].map(|folder| format!("{folder}/{FIRST}.jsonl"));
+    let paths = [DIR, ".claude/projects/-new"].map(|dir| format!("{dir}/{FIRST}.jsonl"));
     let text = std::fs::read_to_string(home(&env).join(&paths[0])).unwrap();
     put(&env, &paths[1], text.replace("lease", "copy").as_str(), 3);
     let archive_at = |time: &str| {
@@ -461,10 +461,10 @@ fn two_files_of_one_session_are_both_restored() {
 #[test]
 fn restoring_replaces_no_other_or_running_session() {
     let env = homes();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     assert_eq!(archive(&env, &["-q"]).status, 0);
     let name = format!("claude:{FIRST}");
-    let sidecar = home(&env).join(format!("{FOLDER}/{FIRST}/subagents/agent-12ab.jsonl"));
+    let sidecar = home(&env).join(format!("{DIR}/{FIRST}/subagents/agent-12ab.jsonl"));
     std::fs::remove_file(&sidecar).unwrap();
     put(&env, &path, "another\n", 3);
     let run = archive(&env, &["--give-back", &name]);
@@ -494,12 +494,12 @@ fn restoring_replaces_no_other_or_running_session() {
 fn a_session_is_not_restored_while_its_subagent_runs() {
     let env = homes();
     assert_eq!(archive(&env, &["-q"]).status, 0);
-    let folder = home(&env).join(format!("{FOLDER}/{FIRST}"));
-    let path = home(&env).join(format!("{FOLDER}/{FIRST}.jsonl"));
+    let dir = home(&env).join(format!("{DIR}/{FIRST}"));
+    let path = home(&env).join(format!("{DIR}/{FIRST}.jsonl"));
     let name = format!("claude:{FIRST}");
-    let agent = std::fs::read_to_string(folder.join("subagents/agent-12ab.jsonl")).unwrap();
+    let agent = std::fs::read_to_string(dir.join("subagents/agent-12ab.jsonl")).unwrap();
     std::fs::remove_file(&path).unwrap();
-    let own = format!("{FOLDER}/{FIRST}/subagents/agent-12ab.jsonl");
+    let own = format!("{DIR}/{FIRST}/subagents/agent-12ab.jsonl");
     put(&env, &own, &format!("{agent}{{}}\n"), 0);
     let run = archive(&env, &["--give-back", &name]);
     assert_eq!(run.status, 75, "{run}");
@@ -511,16 +511,16 @@ fn a_session_is_not_restored_while_its_subagent_runs() {
     put(&env, &own, &agent, 0);
     assert_eq!(archive(&env, &["--give-back", &name]).status, 0);
     std::fs::remove_file(&path).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
     assert_eq!(archive(&env, &["--give-back", &name]).status, 0);
     let mode = |path: &Path| {
         let about = std::fs::metadata(path).unwrap();
         std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777
     };
-    for folder in [folder.clone(), folder.join("subagents")] {
-        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+    for dir in [dir.clone(), dir.join("subagents")] {
+        assert_eq!(mode(&dir), 0o700, "{}", dir.display());
     }
-    for file in [path, folder.join("subagents/agent-12ab.jsonl")] {
+    for file in [path, dir.join("subagents/agent-12ab.jsonl")] {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
 }
@@ -528,7 +528,7 @@ fn a_session_is_not_restored_while_its_subagent_runs() {
 #[test]
 fn damaged_copies_and_escaping_paths_are_not_restored() {
     let env = Env::new();
-    put(&env, format!("{FOLDER}/{FIRST}.jsonl"), "one\n", 9);
+    put(&env, format!("{DIR}/{FIRST}.jsonl"), "one\n", 9);
     assert_eq!(archive(&env, &["-q"]).status, 0);
     std::fs::remove_dir_all(home(&env).join(".claude/projects/-src-a-b--c")).unwrap();
     let place = env.work().join(format!("kept/claude-code/{FIRST}"));
@@ -548,7 +548,7 @@ fn damaged_copies_and_escaping_paths_are_not_restored() {
     std::fs::write(&manifest, format!("damaged\n{lines}")).unwrap();
     let run = archive(&env, &["--give-back", &name]);
     assert_eq!(run.status, 65, "{run}");
-    put(&env, format!("{FOLDER}/{SECOND}.jsonl"), "two\n", 9);
+    put(&env, format!("{DIR}/{SECOND}.jsonl"), "two\n", 9);
     let run = archive(&env, &[]);
     assert_eq!(run.status, 65, "{run}");
     assert!(run.out().contains(&format!("new\tclaude-code:{SECOND}")), "{run}");
@@ -579,9 +579,9 @@ fn sessions_are_selected_and_targets_checked() {
 fn names_that_are_not_utf8_are_preserved() {
     let env = Env::new();
     let name = std::ffi::OsStr::from_bytes(b"a b#\xff.yaml");
-    let folder = Path::new("../config/aichat/sessions");
-    let path = put(&env, folder.join(name), "model: x\n", 3);
-    put(&env, folder.join("shared.yaml"), "model: y\n", 3);
+    let dir = Path::new("../config/aichat/sessions");
+    let path = put(&env, dir.join(name), "model: x\n", 3);
+    put(&env, dir.join("shared.yaml"), "model: y\n", 3);
     assert_eq!(archive(&env, &["-q"]).status, 0);
     std::fs::remove_file(&path).unwrap();
     let run = archive(&env, &["--give-back", "aichat:a b#\u{fffd}", "aichat:shared"]).fine();
@@ -593,7 +593,7 @@ fn names_that_are_not_utf8_are_preserved() {
 #[test]
 fn missing_and_damaged_copies_are_repaired() {
     let env = homes();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
     assert!(archive(&env, &["-q"]).fine().out().is_empty());
     let place = env.work().join("kept");
@@ -656,7 +656,7 @@ fn missing_and_damaged_copies_are_repaired() {
 #[test]
 fn a_damaged_copy_whose_original_is_gone_is_reported_by_every_run() {
     let env = homes();
-    let path = format!("{FOLDER}/{FIRST}.jsonl");
+    let path = format!("{DIR}/{FIRST}.jsonl");
     let text = claude(FIRST, "/src/a b#c", "Who holds the lease?");
     assert_eq!(archive(&env, &["-q"]).status, 0);
     let below = format!("kept/claude-code/{FIRST}/1/projects/-src-a-b--c/{FIRST}.jsonl");
@@ -773,7 +773,7 @@ fn sidecars_elsewhere_in_a_home_are_copied() {
     );
     put(
         &env,
-        format!("{FOLDER}/{FIRST}.jsonl"),
+        format!("{DIR}/{FIRST}.jsonl"),
         &claude(FIRST, "/src/a b#c", "Lease?"),
         3,
     );

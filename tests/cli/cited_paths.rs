@@ -22,7 +22,7 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
 
 fn exists(path: &Path) -> bool {
     match path.to_str().and_then(|path| path.split_once('*')) {
-        Some((folder, _)) => Path::new(folder).is_dir(),
+        Some((dir, _)) => Path::new(dir).is_dir(),
         None => path.exists(),
     }
 }
@@ -33,11 +33,11 @@ fn every_path_that_the_pages_for_contributors_cite_exists() {
     let (mut missing, mut count) = (Vec::new(), 0);
     for page in PAGES {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
-        let mut folders: Vec<PathBuf> = Vec::new();
+        let mut dirs: Vec<PathBuf> = Vec::new();
         for (nth, line) in text.lines().enumerate() {
             // A row or a paragraph starts anew.
             if line.is_empty() || line.starts_with('|') || line.starts_with('#') {
-                folders.clear();
+                dirs.clear();
             }
             // Built, not part of the repository.
             for cited in paths(line).filter(|cited| !cited.starts_with("target/")) {
@@ -45,15 +45,15 @@ fn every_path_that_the_pages_for_contributors_cite_exists() {
                 let bases = BASES
                     .iter()
                     .map(|base| root.join(base))
-                    .chain(folders.iter().cloned());
+                    .chain(dirs.iter().cloned());
                 match bases.map(|base| base.join(cited)).find(|path| exists(path)) {
-                    Some(path) if path.is_dir() => folders.extend(
+                    Some(path) if path.is_dir() => dirs.extend(
                         [Some(path.as_path()), path.parent()]
                             .into_iter()
                             .flatten()
                             .map(Path::to_path_buf),
                     ),
-                    Some(path) => folders.extend(path.parent().map(Path::to_path_buf)),
+                    Some(path) => dirs.extend(path.parent().map(Path::to_path_buf)),
                     None => missing.push(format!("{page}:{}: {cited}", nth + 1)),
                 }
             }

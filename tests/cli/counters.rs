@@ -43,10 +43,10 @@ fn a_program_counts_and_runs_once() {
     let mut by = env.command(&["count", "--json", "trip"]);
     by.env("CONVO_TOKENIZER", "cmd:bytes --secret sk-1");
     assert_eq!(env.wait(by).fine().out(), run.out());
-    let folder = env.root().join("config/convo");
-    std::fs::create_dir_all(&folder).unwrap();
+    let dir = env.root().join("config/convo");
+    std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(
-        folder.join("config.toml"),
+        dir.join("config.toml"),
         "tokenizer = \"cmd:bytes --secret sk-1\"\n",
     )
     .unwrap();

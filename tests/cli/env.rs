@@ -61,8 +61,8 @@ pub struct Run {
 impl Env {
     pub fn new() -> Env {
         let root = tempfile::Builder::new().prefix("convo-test").tempdir().unwrap();
-        for folder in ["home", "work", "config", "data", "bin"] {
-            std::fs::create_dir(root.path().join(folder)).unwrap();
+        for dir in ["home", "work", "config", "data", "bin"] {
+            std::fs::create_dir(root.path().join(dir)).unwrap();
         }
         Env {
             root,
@@ -157,12 +157,12 @@ impl Env {
     }
 
     pub fn command_without_plugins(&self, arguments: &[&str]) -> Command {
-        let folder = self.alone.get_or_init(|| {
-            let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-            std::fs::hard_link(env!("CARGO_BIN_EXE_convo"), folder.path().join("convo")).unwrap();
-            folder
+        let dir = self.alone.get_or_init(|| {
+            let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            std::fs::hard_link(env!("CARGO_BIN_EXE_convo"), dir.path().join("convo")).unwrap();
+            dir
         });
-        let mut command = self.program(folder.path().join("convo"));
+        let mut command = self.program(dir.path().join("convo"));
         command.args(arguments).stdin(Stdio::null());
         command
     }
@@ -253,12 +253,12 @@ impl Env {
     /// Every file below the root except the store's, to check that nothing is created elsewhere.
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let mut folders = vec![self.root().to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).unwrap() {
+        let mut dirs = vec![self.root().to_path_buf()];
+        while let Some(dir) = dirs.pop() {
+            for entry in std::fs::read_dir(&dir).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() && !path.is_symlink() {
-                    folders.push(path);
+                    dirs.push(path);
                 } else {
                     found.push(
                         path.strip_prefix(self.root())
@@ -322,16 +322,16 @@ impl Run {
 /// A directory with only the program, because the built plugins are next to the original.
 fn alone() -> PathBuf {
     let binary = env!("CARGO_BIN_EXE_convo");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(binary.replace('/', "-"));
-    let link = folder.join("convo");
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(binary.replace('/', "-"));
+    let link = dir.join("convo");
     if !link.is_symlink() {
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&dir).unwrap();
         match std::os::unix::fs::symlink(binary, &link) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{error}"),
             _ => {} // another test created it first
         }
     }
-    folder
+    dir
 }
 
 /// Parses JSON lines.

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Stdio;
 
 fn example(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
-    let first = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+    let first = std::fs::read_dir(dir).unwrap().next().unwrap().unwrap();
     first.path().to_str().unwrap().to_string()
 }
 
@@ -131,14 +131,14 @@ fn every_row_has_the_documented_members_and_types() {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_row_of_sample_data_has_the_documented_members_and_types() {
     let env = Env::new();
-    let mut folders = vec![sample_data::path("")];
+    let mut dirs = vec![sample_data::path("")];
     let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             // Large files have the same members and take a minute.
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false if path.metadata().unwrap().len() > 1 << 16 => {}
                 false => files.push(path.to_str().unwrap().to_string()),
             }

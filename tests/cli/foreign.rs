@@ -190,13 +190,13 @@ fn a_vercel_content_that_differs_from_its_parts_is_a_loss() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_of_the_collection_are_not_read_as_something_else() {
-    let folder = sample_data::path("foreign");
+    let dir = sample_data::path("foreign");
     let env = Env::new();
-    let expected = std::fs::read(folder.join("expected.json")).unwrap();
+    let expected = std::fs::read(dir.join("expected.json")).unwrap();
     let expected: Value = serde_json::from_slice(&expected).unwrap();
     let files = expected["files"].as_object().unwrap();
     for (name, rule) in files {
-        let path = folder.join(name);
+        let path = dir.join(name);
         let path = path.to_str().unwrap();
         let found = env.run(&["detect", "--json", path]);
         let verdict: Value = serde_json::from_str(found.out()).unwrap();

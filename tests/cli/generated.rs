@@ -20,8 +20,8 @@ fn generated(arguments: &[&str]) -> Vec<u8> {
     command.assert().success().get_output().stdout.clone()
 }
 
-fn files(folder: &Path) -> BTreeMap<String, String> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+fn files(dir: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
     let one = |entry: std::io::Result<std::fs::DirEntry>| {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();

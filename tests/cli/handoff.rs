@@ -30,12 +30,12 @@ fn well(env: &Env, more: &[&str]) -> Run {
 /// Files below a directory, except those of the first Claude Code session.
 fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+    let mut dirs = vec![root.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false => found.push(path.strip_prefix(root).unwrap().to_path_buf()),
             }
         }
@@ -185,8 +185,8 @@ fn installing_replaces_nothing_and_can_be_undone() {
 fn undoing_removes_the_entry_of_the_journal() {
     let (env, _) = prepared();
     let journals = || {
-        let folder = home(&env).join(".local/state/convo/handoff");
-        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        let dir = home(&env).join(".local/state/convo/handoff");
+        let entries = std::fs::read_dir(dir).into_iter().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
@@ -265,13 +265,13 @@ fn a_session_that_was_moved_keeps_its_journal() {
     env.run(&["relocate", "--force", &project, other.to_str().unwrap()])
         .status(0);
     assert!(!path.exists());
-    let folder = path
+    let dir = path
         .parent()
         .unwrap()
         .to_str()
         .unwrap()
         .replace("-a-b-c", "-other");
-    is_kept(&Path::new(&folder).join(path.file_name().unwrap()));
+    is_kept(&Path::new(&dir).join(path.file_name().unwrap()));
 }
 
 #[test]
@@ -558,10 +558,10 @@ fn an_unreadable_index_is_not_replaced() {
 fn a_directory_that_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let (env, _) = prepared();
-    let folder = std::ffi::OsStr::from_bytes(b"a\xff");
-    std::fs::create_dir(env.work().join(folder)).unwrap();
+    let dir = std::ffi::OsStr::from_bytes(b"a\xff");
+    std::fs::create_dir(env.work().join(dir)).unwrap();
     let mut command = env.command(&["handoff", "claude:@last", "--to", "pi", "--install", "--project"]);
-    command.arg(folder);
+    command.arg(dir);
     let run = env.wait(command).status(2);
     assert!(run.stderr.contains("a\u{fffd}: not UTF-8"), "{run}");
     assert!(files(&home(&env)).is_empty());

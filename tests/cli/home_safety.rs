@@ -168,12 +168,12 @@ fn marks_of_other_programs_are_read() {
         env.run(&options).fine().out().trim_end().to_string()
     };
     let own = std::process::id();
-    let folder = format!(".copilot/session-state/{FIRST}");
+    let dir = format!(".copilot/session-state/{FIRST}");
     let start = r#"{"type":"session.start","id":"e1","timestamp":"2026-11-01T10:00:00Z","parentId":null,"data":{"sessionId":"s","version":1,"producer":"copilot-agent","copilotVersion":"1","startTime":"2026-11-01T10:00:00Z"}}"#;
-    put(&env, format!("{folder}/events.jsonl"), &format!("{start}\n"), 3);
-    put(&env, format!("{folder}/inuse.999999999.lock"), "", 3);
+    put(&env, format!("{dir}/events.jsonl"), &format!("{start}\n"), 3);
+    put(&env, format!("{dir}/inuse.999999999.lock"), "", 3);
     assert_eq!(running("copilot-cli"), "no");
-    put(&env, format!("{folder}/inuse.{own}.lock"), "", 3);
+    put(&env, format!("{dir}/inuse.{own}.lock"), "", 3);
     assert_eq!(running("copilot-cli"), "yes");
     let start = r#"{"uuid":"u1","parentUuid":null,"sessionId":"s1","timestamp":"2026-11-01T10:00:00Z","cwd":"/x","type":"user","message":{"role":"user","parts":[{"text":"Hi"}]}}"#;
     put(&env, ".qwen/projects/-x/chats/s1.jsonl", &format!("{start}\n"), 3);
@@ -232,16 +232,16 @@ fn marks_of_other_programs_are_read() {
         put(&env, path, &lease.to_string(), 3);
         assert_eq!(running("qwen-code"), expected, "{lease}");
     }
-    let folder = ".cline/data/sessions/1";
+    let dir = ".cline/data/sessions/1";
     let messages = r#"{"version":1,"sessionId":"1","messages":[{"role":"user","content":"Hi"}]}"#;
-    put(&env, format!("{folder}/1.messages.json"), messages, 3);
+    put(&env, format!("{dir}/1.messages.json"), messages, 3);
     for (pid, status, expected) in [
         (own, "completed", "no"),
         (999_999_999, "running", "no"),
         (own, "running", "yes"),
     ] {
         let manifest = serde_json::json!({"session_id": "1", "pid": pid, "status": status});
-        put(&env, format!("{folder}/1.json"), &manifest.to_string(), 3);
+        put(&env, format!("{dir}/1.json"), &manifest.to_string(), 3);
         assert_eq!(running("cline"), expected, "{manifest}");
     }
 }

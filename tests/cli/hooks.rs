@@ -4,9 +4,9 @@ use crate::env::{CHAT, Env, Run};
 use std::time::{Duration, Instant};
 
 fn config(env: &Env, text: &str) {
-    let folder = env.root().join("config/convo");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), text).unwrap();
+    let dir = env.root().join("config/convo");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("config.toml"), text).unwrap();
 }
 
 /// Configures hooks that write their input and environment to files with their names.

@@ -125,13 +125,13 @@ fn modes_follow_the_store_and_the_umask() {
     for part in std::fs::read_dir(env.work().join("parts")).unwrap() {
         assert_eq!(mode(&part.unwrap().path()), 0o666);
     }
-    let (mut folders, mut files) = (vec![env.store()], 0);
-    while let Some(folder) = folders.pop() {
-        assert_eq!(mode(&folder), 0o700, "{folder:?}");
-        for entry in std::fs::read_dir(&folder).unwrap() {
+    let (mut dirs, mut files) = (vec![env.store()], 0);
+    while let Some(dir) = dirs.pop() {
+        assert_eq!(mode(&dir), 0o700, "{dir:?}");
+        for entry in std::fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false => {
                     assert_eq!(mode(&path), 0o600, "{path:?}");
                     files += 1;
@@ -157,12 +157,8 @@ fn files_in_place_of_a_temporary_file_are_not_written() {
             env.run(&["alias", "add", "-q", "way", "trip"]).fine();
             env.write("secret", secret);
             let name = match place.strip_suffix(".convo-") {
-                Some(folder) => {
-                    let file = if folder == "work/" {
-                        "out.jsonl"
-                    } else {
-                        "trip.jsonl"
-                    };
+                Some(dir) => {
+                    let file = if dir == "work/" { "out.jsonl" } else { "trip.jsonl" };
                     format!("{place}{}", &convo::model::key::sha256(file.as_bytes())[..16])
                 }
                 None => place.to_string(),
@@ -194,7 +190,7 @@ fn files_in_place_of_a_temporary_file_are_not_written() {
 
 #[test]
 fn linked_directories_of_a_store_are_not_followed() {
-    for folder in ["sessions", "aliases", "archive", "trash", "quarantine"] {
+    for dir in ["sessions", "aliases", "archive", "trash", "quarantine"] {
         let env = Env::with_chat();
         env.run(&["alias", "add", "-q", "way", "trip"]).fine();
         let outside = env.work().join("outside");
@@ -202,7 +198,7 @@ fn linked_directories_of_a_store_are_not_followed() {
         for name in ["trip.jsonl", "way"] {
             std::fs::write(outside.join(name), "mine\n").unwrap();
         }
-        let own = env.store().join(folder);
+        let own = env.store().join(dir);
         let _ = std::fs::remove_dir_all(&own);
         symlink(&outside, &own).unwrap();
         for line in [
@@ -215,22 +211,19 @@ fn linked_directories_of_a_store_are_not_followed() {
             &["remove", "--purge", "trip"],
         ] {
             let run = env.run(line);
-            assert!(
-                [0, 1, 65, 66, 77].contains(&run.status),
-                "{folder}: {line:?}: {run}"
-            );
+            assert!([0, 1, 65, 66, 77].contains(&run.status), "{dir}: {line:?}: {run}");
         }
         let mut names: Vec<_> = std::fs::read_dir(&outside)
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
             .collect();
         names.sort();
-        assert_eq!(names, ["trip.jsonl", "way"], "{folder}");
+        assert_eq!(names, ["trip.jsonl", "way"], "{dir}");
         for name in ["trip.jsonl", "way"] {
             assert_eq!(
                 std::fs::read_to_string(outside.join(name)).unwrap(),
                 "mine\n",
-                "{folder}"
+                "{dir}"
             );
         }
     }

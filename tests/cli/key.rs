@@ -404,9 +404,9 @@ fn a_missing_part_of_a_key_is_reported() {
 
 fn configured(text: &str) -> Env {
     let env = Env::new();
-    let folder = env.root().join("config/convo");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), text).unwrap();
+    let dir = env.root().join("config/convo");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("config.toml"), text).unwrap();
     env
 }
 
@@ -464,8 +464,8 @@ fn identity_links_of_the_configuration_are_a_table_or_a_file() {
     assert_eq!(linked(&configured(table), &[]), by_option);
     // A relative path is relative to the configuration file.
     let extra = configured("[key]\nidentity-links = \"links.toml\"\n");
-    let folder = extra.root().join("config/convo");
-    std::fs::write(folder.join("links.toml"), "dave = [\"telegram:ann\"]\n").unwrap();
+    let dir = extra.root().join("config/convo");
+    std::fs::write(dir.join("links.toml"), "dave = [\"telegram:ann\"]\n").unwrap();
     assert_eq!(linked(&extra, &[]), by_option);
 }
 

@@ -42,14 +42,14 @@ fn source() -> PathBuf {
 fn files() -> Vec<File> {
     let root = source();
     let mut found = Vec::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    let mut dirs = vec![root.clone()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
             if path.is_dir() {
                 if !name.ends_with("tests") {
-                    folders.push(path);
+                    dirs.push(path);
                 }
             } else if name.ends_with(".rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -210,14 +210,14 @@ fn handed_on(file: &File) -> (String, BTreeMap<String, Vec<String>>) {
 }
 
 /// The files of the crate in a directory, named as below this directory.
-fn crate_files(files: &[File], folder: &str) -> Vec<File> {
+fn crate_files(files: &[File], dir: &str) -> Vec<File> {
     let inside = files
         .iter()
-        .filter(|file| !folder.is_empty() || is_library(&file.name))
+        .filter(|file| !dir.is_empty() || is_library(&file.name))
         .filter(|file| !file.name.ends_with("tests.rs"));
     let named = inside.filter_map(|file| {
         Some(File {
-            name: file.name.strip_prefix(folder)?.to_string(),
+            name: file.name.strip_prefix(dir)?.to_string(),
             code: file.code.clone(),
             lines: file.lines,
         })
@@ -330,20 +330,20 @@ fn there_is_no_import_cycle_between_files() {
     let files = files();
     let found: Vec<String> = crates(&files)
         .into_iter()
-        .flat_map(|folder| cycles(&crate_files(&files, folder), folder))
+        .flat_map(|dir| cycles(&crate_files(&files, dir), dir))
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// The files of a crate that use each other, directly or through others.
-fn cycles(files: &[File], folder: &str) -> BTreeSet<String> {
+fn cycles(files: &[File], dir: &str) -> BTreeSet<String> {
     let mut graph = graph(files);
     for (name, used) in &mut graph {
-        if format!("{folder}{name}") == COMMAND_TABLE {
+        if format!("{dir}{name}") == COMMAND_TABLE {
             used.retain(|used| !used.starts_with("commands/"));
         }
-        if let Some((folder, _)) = name.rsplit_once('/').filter(|(_, file)| *file != "mod.rs") {
-            used.remove(&format!("{folder}/mod.rs"));
+        if let Some((dir, _)) = name.rsplit_once('/').filter(|(_, file)| *file != "mod.rs") {
+            used.remove(&format!("{dir}/mod.rs"));
         }
     }
     let reach = |from: &str| {
@@ -364,7 +364,7 @@ fn cycles(files: &[File], folder: &str) -> BTreeSet<String> {
         let others = reached[&**name]
             .iter()
             .filter(|other| reached[&***other].contains(name));
-        let named: Vec<String> = others.map(|other| format!("{folder}{other}")).collect();
+        let named: Vec<String> = others.map(|other| format!("{dir}{other}")).collect();
         named.join(" ")
     };
     circular.map(circle).collect()
@@ -408,8 +408,8 @@ fn the_library_and_commands_use_no_other_command() {
 
 /// Whether a name is a command's rather than shared by all commands.
 fn is_verb(name: &str) -> bool {
-    let folder = source().join("bin/convo/commands");
-    folder.join(name).is_dir() || folder.join(format!("{name}.rs")).is_file()
+    let dir = source().join("bin/convo/commands");
+    dir.join(name).is_dir() || dir.join(format!("{name}.rs")).is_file()
 }
 
 fn with_any<'f>(files: &'f [File], words: &[&str]) -> Vec<&'f str> {
@@ -445,10 +445,10 @@ fn only_one_file_of_a_program_prints() {
 #[test]
 fn heavy_dependencies_are_in_plugins_only() {
     let files = files();
-    for (name, folder) in PLUGINS {
+    for (name, dir) in PLUGINS {
         let found = with_any(&files, &[&format!("{name}::")]);
         assert!(!found.is_empty(), "nobody uses {name}");
-        let others: Vec<&&str> = found.iter().filter(|file| !file.starts_with(folder)).collect();
+        let others: Vec<&&str> = found.iter().filter(|file| !file.starts_with(dir)).collect();
         assert!(others.is_empty(), "{others:?} use {name}");
     }
 }

@@ -3,9 +3,9 @@
 use crate::env::{CHAT, Env};
 
 fn config(env: &Env, text: &str) {
-    let folder = env.root().join("config/convo");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), text).unwrap();
+    let dir = env.root().join("config/convo");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("config.toml"), text).unwrap();
 }
 
 fn turns(env: &Env, name: &str, count: usize) {

@@ -99,9 +99,9 @@ fn existing_links_and_devices_are_not_read() {
     for (what, place) in cases {
         let env = Env::new();
         env.write("trip.jsonl", CHAT);
-        for (folder, name) in [("native", "trip.jsonl"), ("foreign", "trip.json")] {
-            std::fs::create_dir(env.work().join(folder)).unwrap();
-            place(&env.work().join(folder).join(name));
+        for (dir, name) in [("native", "trip.jsonl"), ("foreign", "trip.json")] {
+            std::fs::create_dir(env.work().join(dir)).unwrap();
+            place(&env.work().join(dir).join(name));
         }
         env.run(&["split", "--output-dir", "native", "./trip.jsonl"])
             .status(77)

@@ -55,8 +55,8 @@ fn with_pair() -> Env {
 }
 
 /// Reads the two files in a directory.
-fn pair(env: &Env, folder: &str) -> (String, String) {
-    let read = |ending: &str| env.read(&format!("{folder}/{STEM}{ending}"));
+fn pair(env: &Env, dir: &str) -> (String, String) {
+    let read = |ending: &str| env.read(&format!("{dir}/{STEM}{ending}"));
     (read(".jsonl"), read(".meta.json"))
 }
 

@@ -10,14 +10,14 @@ fn beginning(text: &str, lines: usize) -> String {
 }
 
 /// Every file below a directory.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false => drop(all.insert(path.display().to_string(), std::fs::read(&path).unwrap())),
             }
         }

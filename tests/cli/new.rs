@@ -97,8 +97,8 @@ fn a_store_is_private_to_its_owner() {
     let env = Env::new();
     env.run(&["new", "--id", "chat", "--alias", "work"]).fine();
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    for folder in ["", "sessions", "aliases"] {
-        assert_eq!(mode(&env.store().join(folder)), 0o700, "{folder:?}");
+    for dir in ["", "sessions", "aliases"] {
+        assert_eq!(mode(&env.store().join(dir)), 0o700, "{dir:?}");
     }
     assert_eq!(mode(&env.log("chat")), 0o600);
     assert_eq!(mode(&env.store().join("aliases/work")), 0o600);

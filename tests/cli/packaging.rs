@@ -3,9 +3,9 @@
 use std::path::Path;
 
 /// Text files below a directory of the repository.
-fn texts(folder: &Path) -> Vec<(String, String)> {
+fn texts(dir: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(texts(&path));
@@ -21,7 +21,7 @@ fn every_package_has_the_version_of_the_manifest() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files: Vec<_> = ["packaging", "python", "npm"]
         .iter()
-        .flat_map(|folder| texts(&root.join(folder)))
+        .flat_map(|dir| texts(&root.join(dir)))
         .collect();
     assert!(files.len() > 15, "{} files", files.len());
     for (name, text) in files {

@@ -397,8 +397,8 @@ fn a_session_in_a_directory_is_packed_as_a_stream() {
     env.write("in.jsonl", session("in", 3_000));
     let fits = |option: &str, megabytes: usize| {
         let limit = megabytes << 10;
-        let folder = format!("out{option}");
-        let migrate = format!("rm -rf {folder}; convo migrate -q {option} --output-dir {folder} in.jsonl");
+        let dir = format!("out{option}");
+        let migrate = format!("rm -rf {dir}; convo migrate -q {option} --output-dir {dir} in.jsonl");
         env.shell(&format!("ulimit -v {limit}; {migrate} 2>/dev/null"))
             .status
             == 0

@@ -38,19 +38,19 @@ fn document(messages: &[&str]) -> String {
 }
 
 /// A directory with one session.
-struct Folder {
+struct TestDir {
     env: Env,
 }
 
-impl Folder {
-    fn new(bytes: impl AsRef<[u8]>) -> Folder {
+impl TestDir {
+    fn new(bytes: impl AsRef<[u8]>) -> TestDir {
         let env = Env::new();
         env.write(&format!("p/{NAME}.json"), bytes);
-        Folder { env }
+        TestDir { env }
     }
 
-    fn usual() -> Folder {
-        Folder::new(document(&[ODD, PLAIN]))
+    fn usual() -> TestDir {
+        TestDir::new(document(&[ODD, PLAIN]))
     }
 
     fn path(&self, ending: &str) -> PathBuf {
@@ -94,11 +94,11 @@ impl Folder {
 
 #[test]
 fn unchanged_parts_keep_their_bytes_and_totals_are_updated() {
-    let folder = Folder::usual();
-    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o640)).unwrap();
-    let before = folder.text("");
-    folder.run("append", &["-i", "é"]).status(0).gives("");
-    let after = folder.text("");
+    let dir = TestDir::usual();
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o640)).unwrap();
+    let before = dir.text("");
+    dir.run("append", &["-i", "é"]).status(0).gives("");
+    let after = dir.text("");
     let (rest, added) = after.split_once(PLAIN).unwrap();
     let expected = before
         .split_once(PLAIN)
@@ -116,15 +116,12 @@ fn unchanged_parts_keep_their_bytes_and_totals_are_updated() {
     );
     assert!(added.contains("\"timestamp\": \"2026-11-20T18:02:03\"") && added.contains("\"metadata\": {},"));
     assert!(added.ends_with("    }\n  ],\n  \"llm_request_lifecycles\": [],\n  \"tool_call_records\": [],\n  \"tool_result_records\": []\n}"));
-    assert_eq!(folder.text(".bak"), before);
-    assert_eq!(fs::metadata(folder.path("")).unwrap().mode() & 0o777, 0o640);
-    assert_eq!(
-        folder.names(),
-        [format!("{NAME}.json"), format!("{NAME}.json.bak")]
-    );
+    assert_eq!(dir.text(".bak"), before);
+    assert_eq!(fs::metadata(dir.path("")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(dir.names(), [format!("{NAME}.json"), format!("{NAME}.json.bak")]);
 
-    folder.run("truncate", &["-i", "--keep-last", "1"]).status(0);
-    let cut = folder.text("");
+    dir.run("truncate", &["-i", "--keep-last", "1"]).status(0);
+    let cut = dir.text("");
     assert!(
         !cut.contains("caf") && cut.contains("\"message_count\": 1"),
         "{cut}"
@@ -133,95 +130,94 @@ fn unchanged_parts_keep_their_bytes_and_totals_are_updated() {
         cut.contains("\"token_count\": 0") && cut.contains("\"title\": \"T\""),
         "{cut}"
     );
-    assert_eq!(folder.text(".bak"), after);
+    assert_eq!(dir.text(".bak"), after);
 }
 
 #[test]
 fn an_unchanged_file_is_not_written() {
-    let folder = Folder::usual();
-    let inode = || fs::metadata(folder.path("")).unwrap().ino();
+    let dir = TestDir::usual();
+    let inode = || fs::metadata(dir.path("")).unwrap().ino();
     let before = inode();
-    folder.run("truncate", &["-i", "--keep-last", "9"]).status(0);
-    folder.run("restore", &["-i"]).status(1);
-    folder.run("compact", &["-i", "--budget", "9000"]).status(0);
+    dir.run("truncate", &["-i", "--keep-last", "9"]).status(0);
+    dir.run("restore", &["-i"]).status(1);
+    dir.run("compact", &["-i", "--budget", "9000"]).status(0);
     assert_eq!(inode(), before);
-    assert_eq!(folder.names(), [format!("{NAME}.json")]);
-    folder
-        .run("truncate", &["-n", "--keep-last", "0"])
+    assert_eq!(dir.names(), [format!("{NAME}.json")]);
+    dir.run("truncate", &["-n", "--keep-last", "0"])
         .says("would drop");
     assert_eq!(inode(), before);
 }
 
 #[test]
 fn a_backup_of_the_old_file_can_be_kept() {
-    let folder = Folder::usual();
-    let before = folder.text("");
-    folder.run("append", &["-i=.old", "x"]).status(0);
-    assert_eq!(folder.text(".old"), before);
-    assert_eq!(folder.text(".bak"), before);
-    folder.refuses(73, "backup already exists", "append", &["-i=.old", "y"]);
-    folder.run("append", &["-i=.bak", "y"]).status(0);
-    assert!(folder.text(".bak").contains("\"x\"") && !folder.text(".bak").contains("\"y\""));
+    let dir = TestDir::usual();
+    let before = dir.text("");
+    dir.run("append", &["-i=.old", "x"]).status(0);
+    assert_eq!(dir.text(".old"), before);
+    assert_eq!(dir.text(".bak"), before);
+    dir.refuses(73, "backup already exists", "append", &["-i=.old", "y"]);
+    dir.run("append", &["-i=.bak", "y"]).status(0);
+    assert!(dir.text(".bak").contains("\"x\"") && !dir.text(".bak").contains("\"y\""));
 }
 
 #[test]
 fn a_damaged_file_is_not_overwritten() {
     let good = document(&[ODD, PLAIN]);
     let bad = &good[..good.len() - 300];
-    let folder = Folder::new(bad);
-    folder.env.write(&format!("p/{NAME}.json.bak"), &good);
-    folder.refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
-    folder.run("append", &["-i=.damaged", "x"]).status(65);
-    assert_eq!(folder.text(".damaged"), bad);
-    assert_eq!(folder.text(".bak"), good);
-    let now = folder.text("");
+    let dir = TestDir::new(bad);
+    dir.env.write(&format!("p/{NAME}.json.bak"), &good);
+    dir.refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
+    dir.run("append", &["-i=.damaged", "x"]).status(65);
+    assert_eq!(dir.text(".damaged"), bad);
+    assert_eq!(dir.text(".bak"), good);
+    let now = dir.text("");
     assert!(
         now.contains("a1") && now.contains("\"x\"") && now.contains("NaN"),
         "{now}"
     );
-    let run = folder.run("count", &[]);
+    let run = dir.run("count", &[]);
     assert!(!run.stderr.contains("damaged"), "{run}");
     for bytes in [
         format!("\u{feff}{good}"),
         good.replace("caf", "caf\t"),
         good.replace("  ]", "  ,]"),
     ] {
-        Folder::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
+        TestDir::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
     }
     let mut bytes = good.clone().into_bytes();
     let at = good.find("caf").unwrap();
     bytes[at] = 0xff;
-    Folder::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
+    TestDir::new(bytes).refuses(65, "damaged; the rewrite", "append", &["-i", "x"]);
 }
 
 #[test]
 fn leftovers_of_a_killed_run_do_not_block_changes() {
     use sha2::{Digest, Sha256};
-    let folder = Folder::usual();
+    let dir = TestDir::usual();
     let digest = Sha256::digest(format!("{NAME}.json"));
     let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let left = folder.env.work().join(format!("p/.convo-{name}.spare"));
-    fs::hard_link(folder.path(""), &left).unwrap();
-    fs::hard_link(folder.path(""), folder.path(".bak")).unwrap();
-    folder.run("append", &["-i", "x"]).status(0);
-    folder.run("append", &["-i", "y"]).status(0);
+    let left = dir.env.work().join(format!("p/.convo-{name}.spare"));
+    fs::hard_link(dir.path(""), &left).unwrap();
+    fs::hard_link(dir.path(""), dir.path(".bak")).unwrap();
+    dir.run("append", &["-i", "x"]).status(0);
+    dir.run("append", &["-i", "y"]).status(0);
     assert!(!left.exists());
-    assert!(folder.text(".bak").contains("\"x\"") && folder.text("").contains("\"y\""));
-    fs::hard_link(folder.path(""), folder.path(".mine")).unwrap();
-    folder.refuses(77, "hard links", "append", &["-i", "z"]);
+    assert!(dir.text(".bak").contains("\"x\"") && dir.text("").contains("\"y\""));
+    fs::hard_link(dir.path(""), dir.path(".mine")).unwrap();
+    dir.refuses(77, "hard links", "append", &["-i", "z"]);
 }
 
 #[test]
 fn older_files_checkpoints_and_indexes_are_refused() {
     let older = r#"{"messages":[{"role":"user","content":"x","category":"CONVERSATION"}],"metadata":{"session_id":"one"}}"#;
-    Folder::new(older).refuses(2, "older Penguin conversations", "append", &["-i", "x"]);
+    TestDir::new(older).refuses(2, "older Penguin conversations", "append", &["-i", "x"]);
     let checkpoint = format!(
         r#"{{"metadata":{{"id":"cp_1","session_id":"{NAME}"}},"session":{}}}"#,
         document(&[PLAIN])
     );
-    let folder = Folder::new(checkpoint);
-    folder.refuses(2, "Penguin checkpoints", "append", &["-i", "x"]);
-    let run = folder.run("cat", &["-q"]).status(0);
+    let dir = TestDir::new(checkpoint);
+    dir.refuses(2, "Penguin checkpoints", "append", &["-i", "x"]);
+    let run = dir.run("cat", &["-q"]).status(0);
     let header = &run.objects()[0];
     assert_eq!(header["id"], "cp_1");
     assert_eq!(
@@ -238,7 +234,7 @@ fn older_files_checkpoints_and_indexes_are_refused() {
             "index of sessions",
         ),
     ] {
-        folder.env.pipe(&["cat"], index).status(65).says(what);
+        dir.env.pipe(&["cat"], index).status(65).says(what);
     }
 }
 
@@ -373,22 +369,22 @@ fn internal_messages_are_hidden_from_people_only() {
         "\"metadata\": {}",
         "\"metadata\": {\"visibility\": \" Internal \"}",
     );
-    let folder = Folder::new(document(&[PLAIN, &hidden, &marked]));
-    let shown = folder.run("show", &["-q"]).status(0);
+    let dir = TestDir::new(document(&[PLAIN, &hidden, &marked]));
+    let shown = dir.run("show", &["-q"]).status(0);
     assert!(
         shown.out().contains("a1") && !shown.out().contains("private") && !shown.out().contains("marked"),
         "{shown}"
     );
     for verb in ["cat", "context"] {
-        let run = folder.run(verb, &["-q"]);
+        let run = dir.run(verb, &["-q"]);
         assert!(
             run.out().contains("private") && run.out().contains("marked"),
             "{run}"
         );
     }
-    let run = folder.run("context", &["-q", "--to", "penguin-context"]);
+    let run = dir.run("context", &["-q", "--to", "penguin-context"]);
     assert_eq!(run.out().lines().count(), 5, "{run}");
-    folder.run("cat", &["--from", "penguin-context"]).status(2);
+    dir.run("cat", &["--from", "penguin-context"]).status(2);
 }
 
 #[test]

@@ -451,11 +451,11 @@ fn manifests_and_subagents_follow_their_project() {
     let new = env.root().join("work").join("new");
     std::fs::create_dir_all(&new).unwrap();
     let new = new.to_str().unwrap();
-    let folder = ".cline/data/sessions/s1";
+    let dir = ".cline/data/sessions/s1";
     let manifest = r#"{"session_id":"s1","cwd":"/src/api","workspace_root":"/src","status":"completed","prompt":"/src/api"}"#;
-    put(&env, format!("{folder}/s1.json"), manifest, 3);
+    put(&env, format!("{dir}/s1.json"), manifest, 3);
     let messages = r#"{"version":1,"sessionId":"s1","agent":"lead","messages":[{"id":"m","role":"user","content":[{"type":"text","text":"/src/api"}]}],"cwd":"/src/api"}"#;
-    put(&env, format!("{folder}/s1.messages.json"), messages, 3);
+    put(&env, format!("{dir}/s1.messages.json"), messages, 3);
     // Another program is writing it.
     put(
         &env,
@@ -485,8 +485,8 @@ fn manifests_and_subagents_follow_their_project() {
     env.run(&["relocate", "/src/api", new]).status(0);
     let after = files(&env);
     let expected = manifest.replacen("/src/api", new, 1);
-    assert_eq!(after[&format!("{folder}/s1.json")], expected);
-    assert_eq!(after[&format!("{folder}/s1.messages.json")], messages);
+    assert_eq!(after[&format!("{dir}/s1.json")], expected);
+    assert_eq!(after[&format!("{dir}/s1.messages.json")], messages);
     let moved = format!(".qwen/projects/{}", slug(new));
     assert_eq!(
         after[&format!("{moved}/subagents/{FIRST}/agent-1.jsonl")],
@@ -564,12 +564,12 @@ fn an_earlier_relocation_is_undone_by_its_journal() {
     std::fs::create_dir(&other).unwrap();
     env.run(&["relocate", "/src/other", other.to_str().unwrap()])
         .status(0);
-    let folder = env.root().join("home/.local/state/convo/relocate");
-    let folder = [folder, env.root().join("state/convo/relocate")]
+    let dir = env.root().join("home/.local/state/convo/relocate");
+    let dir = [dir, env.root().join("state/convo/relocate")]
         .into_iter()
-        .find(|folder| folder.exists())
+        .find(|dir| dir.exists())
         .unwrap();
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
+    let mut names: Vec<String> = std::fs::read_dir(&dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".journal"))
@@ -579,7 +579,7 @@ fn an_earlier_relocation_is_undone_by_its_journal() {
     env.run(&["relocate", "--undo", "20200101T000000Z-000"])
         .status(66)
         .says(&format!("journals: {}", names[0].trim_end_matches(".journal")));
-    let path = folder.join(&names[0]);
+    let path = dir.join(&names[0]);
     env.run(&["relocate", "--undo", path.to_str().unwrap()]).status(0);
     let undone = files(env);
     let is_of_project = |name: &&String| !name.contains("other");

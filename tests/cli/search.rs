@@ -184,23 +184,19 @@ fn sessions_are_selected_and_the_newest_are_first() {
 #[test]
 fn a_session_of_a_program_keeps_the_name_that_selected_it() {
     let env = Env::new();
-    let folder = env.root().join("home/.claude/projects/-src-api");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(
-        folder.join("5d1f0a4e-0000-4000-8000-000000000001.jsonl"),
-        escaped(),
-    )
-    .unwrap();
+    let dir = env.root().join("home/.claude/projects/-src-api");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("5d1f0a4e-0000-4000-8000-000000000001.jsonl"), escaped()).unwrap();
     for name in ["claude:5d1f0a4e", "claude:@last"] {
         env.run(&["search", "-l", "quorum", name])
             .fine()
             .gives(format!("{name}\n"));
     }
     // Another session of the same time does not separate the names of one.
-    let other = folder.join("6d1f0a4e-0000-4000-8000-000000000001.jsonl");
+    let other = dir.join("6d1f0a4e-0000-4000-8000-000000000001.jsonl");
     std::fs::write(&other, escaped()).unwrap();
     let time = std::time::SystemTime::now();
-    for entry in std::fs::read_dir(&folder).unwrap() {
+    for entry in std::fs::read_dir(&dir).unwrap() {
         let file = std::fs::File::options().write(true).open(entry.unwrap().path());
         file.unwrap().set_modified(time).unwrap();
     }
@@ -450,11 +446,11 @@ fn a_closed_pipe_ends_the_search() {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn no_match_in_the_sample_data_is_missed() {
     let env = Env::new();
-    let folder = sample_data::path("wild");
+    let dir = sample_data::path("wild");
     let mut hits = 0;
     for word in ["Error", "café"] {
         let found = |arguments: &[&str]| {
-            let run = env.run(&[&["search", "-q"], arguments, &[folder.to_str().unwrap()]].concat());
+            let run = env.run(&[&["search", "-q"], arguments, &[dir.to_str().unwrap()]].concat());
             let mut lines: Vec<String> = run.out().lines().map(str::to_string).collect();
             lines.sort();
             lines

@@ -441,14 +441,14 @@ fn images_are_files_before_the_session_is_rewritten() {
     ));
     let text = lines.concat();
     let path = put(&env, PATH, &text, 3);
-    let folder = env.root().join("pictures/of sessions");
-    let images = ["--images", folder.to_str().unwrap()];
+    let dir = env.root().join("pictures/of sessions");
+    let images = ["--images", dir.to_str().unwrap()];
     let table = slim(&env, &text, &[&images[..], &["-n", "--json"]].concat()).status(0);
-    assert!(!folder.exists());
+    assert!(!dir.exists());
     let row = &table.objects()[0];
     assert_eq!(row["bytes"], text.len() as u64, "{row}");
     let expected = slim(&env, &text, &images).fine().out().to_string();
-    let names: Vec<_> = std::fs::read_dir(&folder)
+    let names: Vec<_> = std::fs::read_dir(&dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -472,7 +472,7 @@ fn images_are_files_before_the_session_is_rewritten() {
     let arguments = [&["slim", "-i"], &images[..], &[path.to_str().unwrap()]].concat();
     env.run(&arguments).status(73).says("has other bytes");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
-    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
     env.run(&arguments).status(0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     assert_eq!(std::fs::read(file).unwrap(), bytes);
@@ -637,12 +637,12 @@ fn unsupported_files_are_refused() {
 /// Files of the program in the sample data.
 fn samples(name: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![sample_data::path("wild").join(name)];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    let mut dirs = vec![sample_data::path("wild").join(name)];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
+                true => dirs.push(path),
                 false if path.extension().is_some_and(|ending| ending == "jsonl") => found.push(path),
                 false => {}
             }

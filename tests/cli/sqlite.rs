@@ -72,8 +72,8 @@ fn convo(env: &Env, arguments: &[&str]) -> Run {
     env.run(&[&["sqlite"], arguments].concat())
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -242,12 +242,12 @@ fn a_read_only_directory() {
         &payload("log"),
         None,
     );
-    for (folder, files) in [
+    for (dir, files) in [
         ("file", &["snapshots.db"][..]),
         ("log", &["snapshots.db", "snapshots.db-wal"]),
         ("both", &["snapshots.db", "snapshots.db-wal", "snapshots.db-shm"]),
     ] {
-        let to = env.work().join(folder);
+        let to = env.work().join(dir);
         std::fs::create_dir(&to).unwrap();
         for name in files {
             std::fs::copy(env.work().join(name), to.join(name)).unwrap();
@@ -255,15 +255,15 @@ fn a_read_only_directory() {
         }
         std::fs::set_permissions(&to, PermissionsExt::from_mode(0o555)).unwrap();
         let before = names(&to);
-        let run = convo(&env, &[&format!("{folder}/snapshots.db")]).status(0);
-        let expected = if folder == "file" { 2 } else { 3 };
+        let run = convo(&env, &[&format!("{dir}/snapshots.db")]).status(0);
+        let expected = if dir == "file" { 2 } else { 3 };
         assert_eq!(
             run.out().matches("\"type\":\"session\"").count(),
             expected,
-            "{folder}"
+            "{dir}"
         );
         let reported = run.stderr.contains("no write-ahead log next to the database");
-        assert_eq!(reported, folder == "file", "{run}");
+        assert_eq!(reported, dir == "file", "{run}");
         assert_eq!(names(&to), before);
         std::fs::set_permissions(&to, PermissionsExt::from_mode(0o755)).unwrap();
     }
@@ -299,11 +299,11 @@ fn the_write_ahead_log_is_read_and_no_file_created() {
     database.pragma_update(None, "journal_mode", "wal").unwrap();
     drop(database);
     // Everything is in the file itself.
-    let folder = env.work();
-    assert_eq!(names(&folder), ["snapshots.db"]);
+    let dir = env.work();
+    assert_eq!(names(&dir), ["snapshots.db"]);
     let whole = |run: Run| run.out().matches("\"type\":\"session\"").count();
     assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 2);
-    assert_eq!(names(&folder), ["snapshots.db"]);
+    assert_eq!(names(&dir), ["snapshots.db"]);
     // A program is using the database.
     let database = Connection::open(&path).unwrap();
     insert(
@@ -314,18 +314,18 @@ fn the_write_ahead_log_is_read_and_no_file_created() {
         &payload("in the log"),
         None,
     );
-    let busy = names(&folder);
+    let busy = names(&dir);
     assert_eq!(busy, ["snapshots.db", "snapshots.db-shm", "snapshots.db-wal"]);
     assert_eq!(whole(convo(&env, &["snapshots.db"]).status(0)), 3);
-    assert_eq!(names(&folder), busy);
+    assert_eq!(names(&dir), busy);
     // The program died and left its log.
     std::fs::create_dir(env.work().join("left")).unwrap();
     for name in ["snapshots.db", "snapshots.db-wal"] {
-        std::fs::copy(folder.join(name), folder.join("left").join(name)).unwrap();
+        std::fs::copy(dir.join(name), dir.join("left").join(name)).unwrap();
     }
     drop(database);
     assert_eq!(whole(convo(&env, &["left/snapshots.db"]).status(0)), 3);
-    assert_eq!(names(&folder.join("left")), ["snapshots.db", "snapshots.db-wal"]);
+    assert_eq!(names(&dir.join("left")), ["snapshots.db", "snapshots.db-wal"]);
 }
 
 #[test]

@@ -76,12 +76,12 @@ fn completions_print_the_script_of_a_shell() {
         .status(2)
         .says("[possible values: bash, zsh, fish]");
     let help = env.run(&["completions", "--help"]);
-    for folder in [
+    for dir in [
         "bash-completion/completions/convo",
         ".zfunc/_convo",
         "fish/completions/convo.fish",
     ] {
-        assert!(help.out().contains(folder), "{help}");
+        assert!(help.out().contains(dir), "{help}");
     }
 }
 

@@ -17,9 +17,9 @@ struct Session {
 
 /// Reads a session by PicoClaw's documented rules, without code of this program: splits lines at newlines, ignores
 /// empty ones, skips the first `skip`, and hides lines that are not messages or contain only reasoning.
-fn read(folder: &Path, name: &str) -> Session {
-    let log = fs::read(folder.join(format!("{name}.jsonl"))).unwrap_or_default();
-    let sidecar = fs::read(folder.join(format!("{name}.meta.json")));
+fn read(dir: &Path, name: &str) -> Session {
+    let log = fs::read(dir.join(format!("{name}.jsonl"))).unwrap_or_default();
+    let sidecar = fs::read(dir.join(format!("{name}.meta.json")));
     let sidecar: Value = sidecar.map_or(Value::Null, |bytes| {
         serde_json::from_slice(&bytes).expect("a sidecar")
     });
@@ -89,7 +89,7 @@ const NAMES: [&str; 3] = ["one", "agent_main_x", "three"];
 const KEYS: [&str; 3] = ["one", "agent:main:x", "three"];
 
 impl Run<'_> {
-    fn folder(&self) -> std::path::PathBuf {
+    fn dir(&self) -> std::path::PathBuf {
         self.env.work().join("s")
     }
 
@@ -115,7 +115,7 @@ impl Run<'_> {
 
     /// Damages the log as other programs do: a partial line, or an invalid one.
     fn damage(&mut self, nth: usize) {
-        let path = self.folder().join(format!("{}.jsonl", NAMES[nth]));
+        let path = self.dir().join(format!("{}.jsonl", NAMES[nth]));
         let mut log = fs::read(&path).unwrap();
         if log.last().is_some_and(|last| *last != b'\n') {
             return;
@@ -184,10 +184,10 @@ impl Run<'_> {
                 "alias"
             }
             17 => {
-                let before = read(&self.folder(), NAMES[nth]);
+                let before = read(&self.dir(), NAMES[nth]);
                 let run = self.env.run(&["fsck", "-q", "--repair", "s"]);
                 assert!(matches!(run.status, 0 | 1), "{run}"); // 1: a damaged line remains
-                assert_eq!(read(&self.folder(), NAMES[nth]).view, before.view);
+                assert_eq!(read(&self.dir(), NAMES[nth]).view, before.view);
                 "fsck"
             }
             _ => {
@@ -220,7 +220,7 @@ fn a_directory_is_maintained() {
         let name = run.operate(nth);
         *done.entry(name).or_default() += 1;
         for (nth, file) in NAMES.iter().enumerate() {
-            let is = read(&run.folder(), file);
+            let is = read(&run.dir(), file);
             let known = &run.known[nth];
             let at = format!("operation {operation} ({name}), session {file}");
             assert_eq!(is.view, known.view, "{at}");
@@ -228,7 +228,7 @@ fn a_directory_is_maintained() {
             assert!(is.skip <= is.raw, "{at}: {} of {}", is.skip, is.raw);
             if name == "gc" && known.skip == 0 && is.skip == 0 {
                 assert!(
-                    !fs::read_to_string(run.folder().join(format!("{file}.jsonl")))
+                    !fs::read_to_string(run.dir().join(format!("{file}.jsonl")))
                         .unwrap()
                         .contains("\"-\"}"),
                     "{at}"
@@ -246,14 +246,14 @@ fn a_directory_is_maintained() {
     // No message is lost: it is in a log or an archive, in its original form or compacted.
     let mut all = String::new();
     for name in NAMES {
-        all += &fs::read_to_string(run.folder().join(format!("{name}.jsonl"))).unwrap();
-        all += &fs::read_to_string(run.folder().join(format!(".convo/archive/{name}.jsonl")))
-            .unwrap_or_default();
+        all += &fs::read_to_string(run.dir().join(format!("{name}.jsonl"))).unwrap();
+        all +=
+            &fs::read_to_string(run.dir().join(format!(".convo/archive/{name}.jsonl"))).unwrap_or_default();
     }
     for nth in 1..=run.count {
         assert!(all.contains(&format!("says {nth} ")), "{nth} of {}", run.count);
     }
-    let left = fs::read_dir(run.folder()).unwrap().count();
-    assert_eq!(left, 6 + usize::from(run.folder().join(".convo").exists()));
+    let left = fs::read_dir(run.dir()).unwrap().count();
+    assert_eq!(left, 6 + usize::from(run.dir().join(".convo").exists()));
     eprintln!("{operations} operations, {} messages: {done:?}", run.count);
 }

@@ -211,8 +211,8 @@ fn a_terminal_shows_totals_and_bars() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn totals_and_rows_match_the_collection() {
-    let folder = sample_data::path("usage");
-    let truth = std::fs::read(folder.join("truth.json")).unwrap();
+    let dir = sample_data::path("usage");
+    let truth = std::fs::read(dir.join("truth.json")).unwrap();
     let truth: Value = serde_json::from_slice(&truth).unwrap();
     let env = Env::new();
     let (mut files, mut wrong) = (0, Vec::new());
@@ -224,7 +224,7 @@ fn totals_and_rows_match_the_collection() {
             "--json",
             "--cost",
             "none",
-            folder.join("..").join(name).to_str().unwrap(),
+            dir.join("..").join(name).to_str().unwrap(),
         ]);
         let mut rows: BTreeMap<(String, String), [u64; 5]> = BTreeMap::new();
         let figures = |row: &Value| {

@@ -56,15 +56,15 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+fn below(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             let name = path.to_str().unwrap();
             if path.is_dir() {
-                folders.push(path);
+                dirs.push(path);
             } else if endings.iter().any(|ending| name.ends_with(ending)) {
                 found.push(path);
             }

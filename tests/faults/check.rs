@@ -340,8 +340,8 @@ impl Golden {
         for row in String::from_utf8_lossy(report).lines() {
             let cells: Vec<&str> = row.split('\t').collect();
             let [word, _, id, _] = cells[..] else { continue };
-            let there = ["store/sessions", "work/native"].iter().any(|folder| {
-                let path = format!("{folder}/{id}.jsonl");
+            let there = ["store/sessions", "work/native"].iter().any(|dir| {
+                let path = format!("{dir}/{id}.jsonl");
                 now.files.contains_key(&path) && now.files.get(&path) == self.new.files.get(&path)
             });
             if there != ["migrated", "updated"].contains(&word) {

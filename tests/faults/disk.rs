@@ -24,7 +24,7 @@ enum Change {
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    folder: bool,
+    dir: bool,
     durable: Vec<u8>,
     live: Vec<u8>,
     pending: Vec<Change>,
@@ -66,7 +66,7 @@ impl Disk {
         let mut disk = Disk {
             root: root.to_str().unwrap().to_string(),
             nodes: vec![Node {
-                folder: true,
+                dir: true,
                 ..Node::default()
             }],
             namings: Vec::new(),
@@ -83,10 +83,10 @@ impl Disk {
             return;
         };
         let mut node = Node {
-            folder: about.is_dir(),
+            dir: about.is_dir(),
             ..Node::default()
         };
-        if !node.folder {
+        if !node.dir {
             node.durable = std::fs::read(path).unwrap();
             node.live = node.durable.clone();
         }
@@ -214,16 +214,16 @@ impl Disk {
     fn opens(&mut self, arguments: &[&str], result: i64) -> bool {
         self.open.remove(&result);
         let flags: Vec<&str> = arguments[2].split('|').collect();
-        let Some((folder, name)) = self.place(arguments[0], arguments[1]) else {
+        let Some((dir, name)) = self.place(arguments[0], arguments[1]) else {
             return false;
         };
-        let known = self.find(folder, &name);
+        let known = self.find(dir, &name);
         let (node, built) = match known {
             Some(_) if flags.contains(&"O_TMPFILE") => (self.add(Node::default()), false),
             Some(node) => (node, false),
             None if flags.contains(&"O_CREAT") => {
                 let node = self.add(Node::default());
-                self.name(vec![(folder, name, Some(node))]);
+                self.name(vec![(dir, name, Some(node))]);
                 (node, true)
             }
             None => return false,
@@ -249,20 +249,20 @@ impl Disk {
             true => self.place(arguments[2 * nth], arguments[2 * nth + 1]),
             false => self.place("AT_FDCWD", arguments[nth]),
         };
-        let Some((folder, name)) = place(0).or_else(|| call.starts_with("link").then(|| (0, String::new())))
+        let Some((dir, name)) = place(0).or_else(|| call.starts_with("link").then(|| (0, String::new())))
         else {
             return false;
         };
         if call.starts_with("unlink") {
-            self.name(vec![(folder, name, None)]);
+            self.name(vec![(dir, name, None)]);
             return true;
         }
         if call.starts_with("mkdir") {
             let node = self.add(Node {
-                folder: true,
+                dir: true,
                 ..Node::default()
             });
-            self.name(vec![(folder, name, Some(node))]);
+            self.name(vec![(dir, name, Some(node))]);
             return true;
         }
         let Some((to, new)) = place(1) else { return false };
@@ -272,21 +272,21 @@ impl Disk {
             .and_then(|path| path.strip_prefix("/proc/self/fd/"))
         {
             Some(number) => self.open.get(&number.parse().unwrap()).map(|open| open.node),
-            None => self.find(folder, &name),
+            None => self.find(dir, &name),
         };
         let Some(node) = node else { return false };
         let mut naming = vec![(to, new, Some(node))];
         if call.starts_with("rename") {
-            naming.push((folder, name, None));
+            naming.push((dir, name, None));
         }
         self.name(naming);
         true
     }
 
     /// The directory and the name of a path; none outside the root.
-    fn place(&self, folder: &str, path: &str) -> Option<(Id, String)> {
+    fn place(&self, dir: &str, path: &str) -> Option<(Id, String)> {
         let path = String::from_utf8(unquoted(path)).ok()?;
-        let (start, path) = match (path.strip_prefix('/'), folder) {
+        let (start, path) = match (path.strip_prefix('/'), dir) {
             (Some(_), _) => (0, path.strip_prefix(&self.root)?),
             (None, "AT_FDCWD") => (self.find(0, "work")?, path.as_str()),
             (None, number) => (self.open.get(&number.parse().ok()?)?.node, path.as_str()),
@@ -296,17 +296,17 @@ impl Disk {
             .filter(|name| !name.is_empty() && *name != ".")
             .collect();
         let last = names.pop().unwrap_or(".");
-        let folder = names
+        let dir = names
             .into_iter()
-            .try_fold(start, |folder, name| self.find(folder, name))?;
-        Some((folder, last.to_string()))
+            .try_fold(start, |dir, name| self.find(dir, name))?;
+        Some((dir, last.to_string()))
     }
 
-    fn find(&self, folder: Id, name: &str) -> Option<Id> {
+    fn find(&self, dir: Id, name: &str) -> Option<Id> {
         if name == "." {
-            Some(folder)
+            Some(dir)
         } else {
-            self.nodes[folder].names.get(name).copied()
+            self.nodes[dir].names.get(name).copied()
         }
     }
 
@@ -316,8 +316,8 @@ impl Disk {
     }
 
     fn name(&mut self, naming: Naming) {
-        for (folder, name, to) in &naming {
-            set(&mut self.nodes[*folder].names, name, *to);
+        for (dir, name, to) in &naming {
+            set(&mut self.nodes[*dir].names, name, *to);
         }
         self.namings.push(naming);
     }
@@ -328,14 +328,12 @@ impl Disk {
         inner.pending.clear();
         for naming in &mut self.namings {
             // A removal becomes durable only together with its replacement.
-            let removes = naming
-                .iter()
-                .any(|(folder, _, to)| *folder == node && to.is_none());
+            let removes = naming.iter().any(|(dir, _, to)| *dir == node && to.is_none());
             let nodes = &mut self.nodes;
-            naming.retain(|(folder, name, to)| {
-                let durable = *folder == node || removes;
+            naming.retain(|(dir, name, to)| {
+                let durable = *dir == node || removes;
                 if durable {
-                    set(&mut nodes[*folder].durable_names, name, *to);
+                    set(&mut nodes[*dir].durable_names, name, *to);
                 }
                 !durable
             });

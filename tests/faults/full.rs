@@ -94,7 +94,7 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
     for part in super::place::PARTS {
         let from = golden.before.root().join(part);
         if from.is_dir() {
-            super::place::copy_folder(&from, &before.join(part));
+            super::place::copy_dir(&from, &before.join(part));
         }
     }
     place.write("input", golden.operation.input);

@@ -112,7 +112,7 @@ const TRAPS: [Trap; 18] = [
         mode(place, "sessions/chat.jsonl", 0o400)
     }),
     ("sessions is a link to a folder outside", |place| {
-        replace(place, "sessions", link_to_folder)
+        replace(place, "sessions", link_to_dir)
     }),
     ("sessions is a file", |place| {
         replace(place, "sessions", |path| std::fs::write(path, "x").unwrap())
@@ -121,7 +121,7 @@ const TRAPS: [Trap; 18] = [
         mode(place, "sessions", 0o500)
     }),
     ("aliases is a link to a folder outside", |place| {
-        replace(place, "aliases", link_to_folder)
+        replace(place, "aliases", link_to_dir)
     }),
     ("the alias is a link to a file outside", |place| {
         replace(place, "aliases/trip", link_to_file)
@@ -133,7 +133,7 @@ const TRAPS: [Trap; 18] = [
         place.write("store/aliases/trip", "../../outside/secret\n")
     }),
     ("the trash is a link to a folder outside", |place| {
-        replace(place, "trash", link_to_folder)
+        replace(place, "trash", link_to_dir)
     }),
     ("what is kept of the log is a link to a file outside", |place| {
         std::fs::create_dir(place.store().join("archive")).unwrap();
@@ -146,8 +146,8 @@ const TRAPS: [Trap; 18] = [
         replace(place, "archive/chat.jsonl", pipe);
     }),
     ("archive and quarantine are links outside", |place| {
-        replace(place, "archive", link_to_folder);
-        replace(place, "quarantine", link_to_folder);
+        replace(place, "archive", link_to_dir);
+        replace(place, "quarantine", link_to_dir);
     }),
 ];
 
@@ -165,7 +165,7 @@ fn link_to_file(path: &Path) {
     symlink("../../outside/chat.jsonl", path).unwrap();
 }
 
-fn link_to_folder(path: &Path) {
+fn link_to_dir(path: &Path) {
     symlink("../outside", path).unwrap();
 }
 
@@ -246,7 +246,7 @@ pub fn run(_: &Faults, tally: &Tally) {
 
 fn copied(prepared: &Place) -> Place {
     let place = prepared.copy();
-    super::place::copy_folder(&prepared.root().join("outside"), &place.root().join("outside"));
+    super::place::copy_dir(&prepared.root().join("outside"), &place.root().join("outside"));
     place
 }
 

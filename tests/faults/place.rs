@@ -26,7 +26,7 @@ pub fn base() -> tempfile::TempDir {
     let mut builder = tempfile::Builder::new();
     builder.prefix("convo-faults");
     let built = match std::env::var_os("FAULTS_DIR") {
-        Some(folder) => builder.tempdir_in(folder),
+        Some(dir) => builder.tempdir_in(dir),
         None => builder.tempdir_in(memory).or_else(|_| builder.tempdir()),
     };
     let built = built.unwrap();
@@ -75,7 +75,7 @@ impl Place {
         let place = Place::new();
         for part in PARTS {
             if root.join(part).is_dir() {
-                copy_folder(&root.join(part), &place.root.join(part));
+                copy_dir(&root.join(part), &place.root.join(part));
             }
         }
         place
@@ -202,14 +202,14 @@ fn collect(root: &Path, below: &Path, state: &mut State) {
     }
 }
 
-pub fn copy_folder(from: &Path, to: &Path) {
+pub fn copy_dir(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     std::fs::set_permissions(to, from.metadata().unwrap().permissions()).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
+            copy_dir(&entry.path(), &target);
         } else {
             std::fs::copy(entry.path(), &target).unwrap();
             // Archived files are compared by time.

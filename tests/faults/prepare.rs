@@ -148,7 +148,7 @@ pub fn copies(place: &Place) {
     );
 }
 
-pub fn folder(place: &Place) {
+pub fn dir(place: &Place) {
     chat(place);
     for name in ["first", "second", "third"] {
         place.write(&format!("work/many/{name}.jsonl"), NATIVE.replace("native", name));
@@ -202,7 +202,7 @@ pub fn grown(place: &Place) {
 }
 
 /// The same with a directory of files.
-pub fn grown_in_a_folder(place: &Place) {
+pub fn grown_in_a_dir(place: &Place) {
     place.write("work/native.jsonl", short());
     place.sets_up(&["migrate", "--output-dir", "native", "native.jsonl"]);
     file(place);

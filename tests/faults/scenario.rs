@@ -16,10 +16,9 @@
 
 use super::place::Place;
 use super::prepare::{
-    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, copies, cut, damaged,
-    file, folder, grown, grown_document, grown_elsewhere, grown_in_a_folder, keyed, packed, packed_and_cut,
-    pair, removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked,
-    worked_file,
+    LONG, NATIVE, SCOPE, STREAM, aliased, answered, asked, blank, chat, continued, copies, cut, damaged, dir,
+    file, grown, grown_document, grown_elsewhere, grown_in_a_dir, keyed, packed, packed_and_cut, pair,
+    removed, replied, rolled, secret, secret_file, torn, twice, under_an_older_name, worked, worked_file,
 };
 
 /// Allowed states besides the old and the new one before the command is acknowledged.
@@ -393,7 +392,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "migrate a folder",
-        prepare: folder,
+        prepare: dir,
         arguments: &["migrate", "--jobs", "1", "many"],
         session: Some("second"),
         between: Between::Each,
@@ -402,7 +401,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "migrate --mark",
-        prepare: folder,
+        prepare: dir,
         arguments: &["migrate", "--jobs", "1", "--mark", "many"],
         session: Some("second"),
         between: Between::Each,
@@ -411,7 +410,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "migrate --out",
-        prepare: folder,
+        prepare: dir,
         arguments: &["migrate", "--jobs", "1", "--out", "native", "many"],
         session: None,
         between: Between::Each,
@@ -436,7 +435,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "migrate an update --output-dir",
-        prepare: grown_in_a_folder,
+        prepare: grown_in_a_dir,
         arguments: &["migrate", "--output-dir", "native", "native.jsonl"],
         session: None,
         brings: ("work/native/native.jsonl", "And tomorrow?"),

@@ -322,10 +322,10 @@ fn wrong(name: &str, why: &str) -> Error {
 fn table() -> Result<SettingsTable> {
     let named = variable("CONVO_CONFIG").map(PathBuf::from);
     let usual = || {
-        let folder = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
-        let folder = folder.map(PathBuf::from);
-        let folder = folder.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")));
-        folder.map(|folder| folder.join("convo/config.toml"))
+        let dir = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
+        let dir = dir.map(PathBuf::from);
+        let dir = dir.or_else(|| Some(Path::new(&variable("HOME")?).join(".config")));
+        dir.map(|dir| dir.join("convo/config.toml"))
     };
     let Some(path) = named.clone().or_else(usual) else {
         return Ok(SettingsTable::default());

@@ -197,7 +197,7 @@ impl OpenDatabase {
             (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
             (Some(log), _) if is_logged => {
                 let copy = Copied::of(path, &log)?;
-                (connect(&copy.folder.join(NAME), "mode=ro")?, Some(copy))
+                (connect(&copy.dir.join(NAME), "mode=ro")?, Some(copy))
             }
             (None, _) if is_logged => {
                 alone = Some((path.to_path_buf(), facts(path)?));
@@ -392,7 +392,7 @@ fn changed() -> Error {
 
 /// A copy in its own directory, which is removed on drop.
 struct Copied {
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 const NAME: &str = "copy.db";
@@ -402,11 +402,11 @@ impl Copied {
         let failed =
             |error| Error::io("cannot copy the database to read its log", error).kind(ErrorKind::InputOutput);
         let copied = Copied {
-            folder: private_directory().map_err(failed)?,
+            dir: private_directory().map_err(failed)?,
         };
         let before = (facts(path)?, facts(log)?);
-        fs::copy(path, copied.folder.join(NAME)).map_err(failed)?;
-        fs::copy(log, copied.folder.join(format!("{NAME}-wal"))).map_err(failed)?;
+        fs::copy(path, copied.dir.join(NAME)).map_err(failed)?;
+        fs::copy(log, copied.dir.join(format!("{NAME}-wal"))).map_err(failed)?;
         // A checkpoint may have moved the log into the file meanwhile.
         if (facts(path)?, facts(log)?) == before {
             return Ok(copied);
@@ -417,7 +417,7 @@ impl Copied {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
@@ -425,10 +425,10 @@ impl Drop for Copied {
 fn private_directory() -> io::Result<PathBuf> {
     let mut nth = 0;
     loop {
-        let folder = std::env::temp_dir().join(format!("convo-sqlite-{}-{nth}", std::process::id()));
-        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+        let dir = std::env::temp_dir().join(format!("convo-sqlite-{}-{nth}", std::process::id()));
+        match fs::DirBuilder::new().mode(0o700).create(&dir) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            built => return built.map(|()| folder),
+            built => return built.map(|()| dir),
         }
     }
 }

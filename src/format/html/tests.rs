@@ -1,7 +1,7 @@
 //! Tests of pages with an HTML parser.
 
 use super::{files, index, write_page};
-use crate::format::output_names::FolderFile;
+use crate::format::output_names::DirFile;
 use crate::format::page::PageOptions;
 use crate::format::report::Report;
 use crate::format::{Format, Purpose, output_names};
@@ -362,7 +362,7 @@ fn the_frame_is_small_and_a_page_grows_with_its_text() {
 
 #[test]
 fn an_index_lists_the_pages_of_a_directory() {
-    let file = |lines: &[Value]| -> FolderFile {
+    let file = |lines: &[Value]| -> DirFile {
         let options = (None, &PageOptions::default());
         let files =
             output_names::files(Format::Html, &session(lines), options, &mut Report::default()).unwrap();
@@ -398,7 +398,7 @@ fn an_index_lists_the_pages_of_a_directory() {
             header("a", "Older", json!({"metadata":{"cwd":"/p"}})),
             message("2026-01-02T00:00:00Z"),
         ]),
-        FolderFile {
+        DirFile {
             name: "other.html".into(),
             bytes: b"<html>no page of this program".to_vec(),
         },

@@ -25,7 +25,7 @@ pub fn is_session(record: &[u8]) -> bool {
 pub fn document(record: &[u8], files: &ListFiles<'_>) -> Result<Vec<u8>> {
     let id = json::member_text(record, "id").unwrap_or_default();
     let mut messages = Vec::new();
-    for (stem, info) in files(&folder("message", &id)?)? {
+    for (stem, info) in files(&dir("message", &id)?)? {
         let own = name(&info, stem);
         let time = json::member(&info, "time").and_then(|times| milliseconds(times, "created"));
         messages.push((time, own, info));
@@ -33,7 +33,7 @@ pub fn document(record: &[u8], files: &ListFiles<'_>) -> Result<Vec<u8>> {
     messages.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
     let mut elements = Vec::with_capacity(messages.len());
     for (_, own, info) in &messages {
-        let mut parts = files(&folder("part", own)?)?;
+        let mut parts = files(&dir("part", own)?)?;
         for (stem, part) in &mut parts {
             *stem = name(part, std::mem::take(stem));
         }
@@ -54,7 +54,7 @@ pub fn document(record: &[u8], files: &ListFiles<'_>) -> Result<Vec<u8>> {
 }
 
 /// A directory of the storage; rejects an id that is not a plain file name.
-fn folder(kind: &str, id: &str) -> Result<String> {
+fn dir(kind: &str, id: &str) -> Result<String> {
     match id.contains(['/', '\\', '\0']) || matches!(id, "" | "." | "..") {
         true => Err(Error::new(
             ErrorKind::Unsafe,
@@ -97,9 +97,9 @@ mod tests {
     fn a_session_is_assembled_from_its_files() {
         let record = br#"{"id":"s","projectID":"p","time":{"created":1}}"#;
         assert!(is_session(record) && !is_session(br#"{"id":"s","sessionID":"x","role":"user","time":{}}"#));
-        let files = |folder: &str| -> Result<Vec<(String, Vec<u8>)>> {
+        let files = |dir: &str| -> Result<Vec<(String, Vec<u8>)>> {
             let file = |name: &str, text: &str| (name.to_string(), text.as_bytes().to_vec());
-            Ok(match folder {
+            Ok(match dir {
                 "message/s" => vec![
                     file("b", r#"{"id":"m2","role":"user","time":{"created":2}}"#),
                     file("m3", "{"),

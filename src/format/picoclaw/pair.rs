@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::Purpose;
 use crate::format::go_json;
 use crate::format::indent::indented;
-use crate::format::output_names::FolderFile;
+use crate::format::output_names::DirFile;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect};
 use crate::model::key;
@@ -50,7 +50,7 @@ pub fn stem(key: &str) -> Result<String> {
 /// The log and the sidecar of a session. The log is empty if there are no messages, and omitted if the source had none.
 /// Hidden messages are at the start of the log, covered by the skip count. For `aliases`, see
 /// [`crate::format::output_names::files`].
-pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<FolderFile>> {
+pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) -> Result<Vec<DirFile>> {
     let view = View::replay(session);
     let header = SidecarHeader::of(session, aliases, report);
     let stem = stem(&header.key)?;
@@ -66,12 +66,12 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
         bytes.push(b'\n');
     }
     if count > 0 || !was_read_from_sidecar(session) {
-        files.push(FolderFile {
+        files.push(DirFile {
             name: format!("{stem}{LOG}"),
             bytes,
         });
     }
-    files.push(FolderFile {
+    files.push(DirFile {
         name: format!("{stem}{SIDECAR}"),
         bytes: sidecar.bytes(),
     });
@@ -86,7 +86,7 @@ fn was_read_from_sidecar(session: &Session) -> bool {
 }
 
 /// Whether an existing file is identical to this one, or PicoClaw has appended to it.
-pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
+pub fn is_continued(file: &DirFile, there: &[u8]) -> bool {
     if file.name.ends_with(LOG) {
         return there.starts_with(&file.bytes);
     }
@@ -96,7 +96,7 @@ pub fn is_continued(file: &FolderFile, there: &[u8]) -> bool {
 
 /// Indexes of the files that exist in an earlier, shorter version. The log is written first, so a sidecar with a lower
 /// line count next to a complete log is the result of an interrupted write.
-pub fn grown_files(files: &[FolderFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
+pub fn grown_files(files: &[DirFile], there: &[Option<Vec<u8>>]) -> Vec<usize> {
     let mut grown = Vec::new();
     let mut is_complete = false;
     for (nth, (file, there)) in files.iter().zip(there).enumerate() {

@@ -131,7 +131,7 @@ pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> Input {
 fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
     let is_held = |format: &Format| {
         let form = format.form();
-        let has_files = truth::folder(form.name).join("truth.json").exists();
+        let has_files = truth::dir(form.name).join("truth.json").exists();
         form.is_changed_in_place() && form.api.is_none() && has_files
     };
     let of = |format: Format| {

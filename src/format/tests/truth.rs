@@ -24,7 +24,7 @@ pub struct Truth {
 }
 
 /// The directory of a format's files.
-pub fn folder(format: &str) -> PathBuf {
+pub fn dir(format: &str) -> PathBuf {
     crate::sample_data::path("wild").join(format)
 }
 
@@ -33,8 +33,8 @@ pub const ALIKE: (&str, &str) = ("wild/sts/syn-pi-with-harness.jsonl", "pi");
 
 /// The files of a format, sorted by name; directories and databases are skipped.
 pub fn files(format: &str) -> Vec<Truth> {
-    let folder = folder(format);
-    let text = std::fs::read(folder.join("truth.json")).unwrap();
+    let dir = dir(format);
+    let text = std::fs::read(dir.join("truth.json")).unwrap();
     let truth: Value = serde_json::from_slice(&text).unwrap();
     let files = truth["files"].as_object().unwrap();
     files
@@ -44,7 +44,7 @@ pub fn files(format: &str) -> Vec<Truth> {
         .filter(|(_, expected)| expected["format"].is_null())
         .map(|(name, expected)| Truth {
             name: name.clone(),
-            path: folder.join(name),
+            path: dir.join(name),
             expected: expected.clone(),
         })
         .collect()
@@ -75,8 +75,8 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
 
 /// Reads the files next to a file.
 pub fn neighbor(path: &Path) -> Neighbor {
-    let folder = path.parent().unwrap().to_path_buf();
-    Box::new(move |name| Ok(std::fs::read(folder.join(name)).ok()))
+    let dir = path.parent().unwrap().to_path_buf();
+    Box::new(move |name| Ok(std::fs::read(dir.join(name)).ok()))
 }
 
 /// All sessions of a reader.

@@ -1,6 +1,6 @@
 //! Plans a project move: finds references to its directory in the homes of programs, and the changes they need.
 
-mod folders;
+mod dirs;
 mod renames;
 mod rewrite;
 mod rules;
@@ -13,7 +13,7 @@ use super::listing::{is_absent, matching};
 use super::places::Home;
 use crate::error::reason;
 use crate::error::{Error, ErrorKind, Result};
-use folders::Folders;
+use dirs::ProjectDirs;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
@@ -74,10 +74,10 @@ impl HomePlan {
                 plan.databases.push(path);
             }
         }
-        match rules.folders {
-            Folders::None => {}
-            Folders::Slug(slug) => slug.plan(home, &mut plan, &mut problems)?,
-            Folders::Hash(parents) => folders::hashed(base, parents, &mut plan)?,
+        match rules.dirs {
+            ProjectDirs::None => {}
+            ProjectDirs::Slug(slug) => slug.plan(home, &mut plan, &mut problems)?,
+            ProjectDirs::Hash(parents) => dirs::hashed(base, parents, &mut plan)?,
         }
         let files = files(base, rules.files, &mut problems);
         if let Some((path, why)) = problems.into_iter().next() {

@@ -1,6 +1,6 @@
 //! The members of files that refer to a project.
 
-use super::folders::{Folders, Slug};
+use super::dirs::{ProjectDirs, Slug};
 use crate::home::home_program::HomeProgram;
 use crate::home::slot::{claude_slug, pi_slug};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub struct FileRule {
 /// The references to projects in the home of a program.
 pub struct HomeRules {
     pub files: &'static [FileRule],
-    pub folders: Folders,
+    pub dirs: ProjectDirs,
     /// Databases that refer to projects.
     pub databases: &'static [&'static str],
     /// The reason if the files of the program are not changed; otherwise empty.
@@ -69,7 +69,7 @@ const fn text(files: &'static str) -> FileRule {
 
 const NONE: HomeRules = HomeRules {
     files: &[],
-    folders: Folders::None,
+    dirs: ProjectDirs::None,
     databases: &[],
     left: "",
 };
@@ -80,10 +80,8 @@ const CODEX: &[&str] = &["session_meta", "turn_context"];
 impl HomeProgram {
     /// Returns the project of a session file with this working directory, in which its program finds the session.
     pub fn project_of<'d>(&self, path: &Path, directory: &'d str) -> &'d str {
-        let project = match of(self.name).folders {
-            Folders::Slug(slug) => slug
-                .folder_of(path)
-                .and_then(|folder| slug.project(folder, directory)),
+        let project = match of(self.name).dirs {
+            ProjectDirs::Slug(slug) => slug.dir_of(path).and_then(|dir| slug.project(dir, directory)),
             _ => None,
         };
         project.unwrap_or(directory)
@@ -107,7 +105,7 @@ pub fn of(program: &str) -> HomeRules {
                         document(".claude.json", &["projects.{}"]),
                         document("../.claude.json", &["projects.{}"]),
                     ],
-                    folders: Folders::Slug(Slug {
+                    dirs: ProjectDirs::Slug(Slug {
                         parent: "projects",
                         below: "",
                         name: claude_slug,
@@ -141,7 +139,7 @@ pub fn of(program: &str) -> HomeRules {
                         lines("tmp/*/chats/*/*.jsonl", &[], &["projectHash"]),
                         document("tmp/*/chats/*.json", &["projectHash"]),
                     ],
-                    folders: Folders::Hash(&["tmp", "history"]),
+                    dirs: ProjectDirs::Hash(&["tmp", "history"]),
                     ..NONE
                 }
             }
@@ -174,7 +172,7 @@ pub fn of(program: &str) -> HomeRules {
                         lines("*/*_*.jsonl", &["session"], &["cwd"]),
                         lines("*_*.jsonl", &["session"], &["cwd"]),
                     ],
-                    folders: Folders::Slug(Slug {
+                    dirs: ProjectDirs::Slug(Slug {
                         parent: "",
                         below: "",
                         name: pi_slug,
@@ -187,7 +185,7 @@ pub fn of(program: &str) -> HomeRules {
             const {
                 HomeRules {
                     files: &[lines("*/*.jsonl", &["session_start"], &["cwd"])],
-                    folders: Folders::Slug(Slug {
+                    dirs: ProjectDirs::Slug(Slug {
                         parent: "",
                         below: "",
                         name: claude_slug,
@@ -204,7 +202,7 @@ pub fn of(program: &str) -> HomeRules {
                         lines("projects/*/subagents/*.jsonl", &[], &["cwd"]),
                         lines("projects/*/subagents/*/*.jsonl", &[], &["cwd"]),
                     ],
-                    folders: Folders::Slug(Slug {
+                    dirs: ProjectDirs::Slug(Slug {
                         parent: "projects",
                         below: "chats",
                         name: claude_slug,

@@ -8,7 +8,7 @@ mod journal;
 pub use journal::{Journal, JournalEntry};
 
 use super::atomic::{self, Temporary};
-use super::directory::{Directory, FILE_MODE, FOLDER_MODE, FileStat};
+use super::directory::{DIR_MODE, Directory, FILE_MODE, FileStat};
 use super::lock::{Lock, lock};
 use super::replace_file::{copy_metadata, refuse_writers};
 use crate::error::{Error, ErrorKind, Result};
@@ -61,7 +61,7 @@ pub struct Journals {
 impl Journals {
     /// Opens the directory, creating it if missing. Paths below `base` are stored relative to it.
     pub fn open(path: &Path, base: &Path, timeout: Duration) -> Result<Journals> {
-        super::make_folders(path, FOLDER_MODE)?;
+        super::make_dirs(path, DIR_MODE)?;
         let directory = Directory::open(path)?;
         let shown = path.display().to_string();
         let file = directory.as_file().map_err(|error| Error::io(&shown, error))?;

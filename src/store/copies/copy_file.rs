@@ -210,18 +210,18 @@ fn continues(
 /// Opens a file of the archive; none if it is missing.
 pub fn open(copies: &Copies, path: &Path, access: OFlags) -> Result<Option<File>> {
     match tree::find(&copies.directory, path)? {
-        Some((folder, name)) => folder.file(name, access),
+        Some((dir, name)) => dir.file(name, access),
         None => Ok(None),
     }
 }
 
 /// Creates a file in the archive; a partial one never has its name. The caller syncs.
 pub fn create(copies: &Copies, path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<File> {
-    let (folder, name) = tree::make(&copies.directory, path)?;
-    let mut temporary = Temporary::new(&folder, hidden(name), FILE_MODE, copies.timeout)?;
+    let (dir, name) = tree::make(&copies.directory, path)?;
+    let mut temporary = Temporary::new(&dir, hidden(name), FILE_MODE, copies.timeout)?;
     write(&mut temporary.file)?;
     let file = temporary.file.try_clone();
-    let file = file.map_err(|error| Error::io(folder.shown(name), error))?;
+    let file = file.map_err(|error| Error::io(dir.shown(name), error))?;
     temporary.keep(name)?;
     Ok(file)
 }

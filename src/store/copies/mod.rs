@@ -13,7 +13,7 @@ pub use line::{CopyOutcome, ManifestLine};
 pub use verify::CopyProblem;
 
 use super::atomic;
-use super::directory::{Directory, FILE_MODE, FOLDER_MODE};
+use super::directory::{DIR_MODE, Directory, FILE_MODE};
 use super::lock::{Lock, lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
@@ -73,7 +73,7 @@ impl Copies {
     /// Opens an archive, creating it if missing; for writing, with an exclusive lock.
     pub fn open(path: &Path, writes: bool, timeout: Duration) -> Result<Copies> {
         if writes {
-            super::make_folders(path, FOLDER_MODE)?;
+            super::make_dirs(path, DIR_MODE)?;
         }
         let directory = Directory::open(path)?;
         let shown = path.display().to_string();
@@ -103,7 +103,7 @@ impl Copies {
     /// The directories of the sessions of a program.
     pub fn names(&self, program: &str) -> Result<Vec<String>> {
         let mut names = match self.directory.inner(program)? {
-            Some(folder) => folder.names()?,
+            Some(dir) => dir.names()?,
             None => Vec::new(),
         };
         names.retain(|name| !name.starts_with('.'));
@@ -201,8 +201,8 @@ impl Copies {
         for line in lines {
             let Some(version) = line.replaces else { continue };
             let path = kept.copy(line, version);
-            if let Ok(Some((folder, name))) = tree::find(&self.directory, &path) {
-                let _ = atomic::unlink(&folder, name); // harmless on failure
+            if let Ok(Some((dir, name))) = tree::find(&self.directory, &path) {
+                let _ = atomic::unlink(&dir, name); // harmless on failure
             }
         }
     }

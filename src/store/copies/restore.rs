@@ -4,7 +4,7 @@ use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use crate::store::atomic::{self, Temporary};
-use crate::store::directory::{Directory, FILE_MODE, FOLDER_MODE};
+use crate::store::directory::{DIR_MODE, Directory, FILE_MODE};
 use crate::store::replace_file::hidden;
 use rustix::fs::OFlags;
 use std::io::{Read, Write};
@@ -35,7 +35,7 @@ impl Copies {
             let there = match Directory::open(&base) {
                 Err(error) if error.kind == ErrorKind::NotFound => None,
                 root => match tree::find(&root?, &line.path)? {
-                    Some((folder, name)) => folder.file(name, OFlags::RDONLY)?,
+                    Some((dir, name)) => dir.file(name, OFlags::RDONLY)?,
                     None => None,
                 },
             };
@@ -60,17 +60,17 @@ impl Copies {
         }
         // A killed run may have written them without syncing or removing its temporary file.
         for (base, path) in &present {
-            if let Some((folder, name)) = tree::find(&Directory::open(base)?, path)? {
-                atomic::remove_dead_file(&folder, &hidden(name));
-                atomic::sync_below(&folder)?;
+            if let Some((dir, name)) = tree::find(&Directory::open(base)?, path)? {
+                atomic::remove_dead_file(&dir, &hidden(name));
+                atomic::sync_below(&dir)?;
             }
         }
         for (line, base, path, bytes) in &missing {
-            super::super::make_folders(base, FOLDER_MODE)?;
+            super::super::make_dirs(base, DIR_MODE)?;
             let root = Directory::open(base)?;
-            let (folder, name) = tree::make(&root, &line.path)?;
+            let (dir, name) = tree::make(&root, &line.path)?;
             let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
-            let mut temporary = Temporary::new(&folder, hidden(name), FILE_MODE, self.timeout)?;
+            let mut temporary = Temporary::new(&dir, hidden(name), FILE_MODE, self.timeout)?;
             temporary.file.write_all(bytes).map_err(failed)?;
             if let Some((seconds, nanoseconds)) = line.modified.filter(|_| keeps_times) {
                 let since = Duration::new(
@@ -82,14 +82,14 @@ impl Copies {
                     .set_modified(SystemTime::UNIX_EPOCH + since)
                     .map_err(failed)?;
             }
-            atomic::sync_below(&folder)?;
+            atomic::sync_below(&dir)?;
             if !temporary.keep_new(name)? {
                 return Err(Error::new(
                     ErrorKind::Exists,
                     format!("{}: already exists", path.display()),
                 ));
             }
-            atomic::sync_below(&folder).map_err(|error| error.kind(ErrorKind::Unsure))?;
+            atomic::sync_below(&dir).map_err(|error| error.kind(ErrorKind::Unsure))?;
         }
         Ok(missing.into_iter().map(|(_, _, path, _)| path).collect())
     }

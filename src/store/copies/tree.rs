@@ -26,10 +26,10 @@ fn steps(path: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
 
 /// Opens the directory of a path; returns it with the last component. None if a directory is missing.
 pub fn find<'p>(root: &Directory, path: &'p Path) -> Result<Option<(Directory, &'p OsStr)>> {
-    let (folders, last) = steps(path)?;
+    let (dirs, last) = steps(path)?;
     let mut at = root.again()?;
-    for folder in folders {
-        match at.inner(folder)? {
+    for dir in dirs {
+        match at.inner(dir)? {
             Some(inner) => at = inner,
             None => return Ok(None),
         }
@@ -52,10 +52,10 @@ pub fn facts(root: &Directory, path: &Path) -> Result<Option<FileStat>> {
 
 /// As [`find`], creating missing directories. The caller syncs.
 pub fn make<'p>(root: &Directory, path: &'p Path) -> Result<(Directory, &'p OsStr)> {
-    let (folders, last) = steps(path)?;
+    let (dirs, last) = steps(path)?;
     let mut at = root.again()?;
-    for folder in folders {
-        at = inner(&at, folder)?;
+    for dir in dirs {
+        at = inner(&at, dir)?;
     }
     Ok((at, last))
 }
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn the_metadata_of_a_file_is_found_without_following_links() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
         std::fs::create_dir_all(path("tree/a/b")).unwrap();
         std::fs::write(path("tree/a/b/file"), "four").unwrap();
         std::os::unix::fs::symlink("a", path("tree/link")).unwrap();

@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 /// The quarantine directory below the sessions, which no system reads.
-pub const FOLDERS: [&str; 2] = [".convo", "quarantine"];
+pub const DIRS: [&str; 2] = [".convo", "quarantine"];
 
 fn quarantine(directory: &Directory) -> Result<Directory> {
-    let folder = atomic::folder(directory, FOLDERS[0])?;
-    atomic::folder(&folder, FOLDERS[1])
+    let dir = atomic::dir(directory, DIRS[0])?;
+    atomic::dir(&dir, DIRS[1])
 }
 
 /// A free name in a directory.
-fn free_name(folder: &Directory, name: &str) -> Result<String> {
+fn free_name(dir: &Directory, name: &str) -> Result<String> {
     let mut nth = 0u32;
     loop {
         let candidate = numbered(name, nth);
-        if folder.facts(&candidate)?.is_none() {
+        if dir.facts(&candidate)?.is_none() {
             return Ok(candidate);
         }
         nth += 1;
@@ -36,37 +36,37 @@ fn numbered(name: &str, nth: u32) -> String {
 
 /// Moves a file to the quarantine, durably.
 pub fn move_to_quarantine(directory: &Directory, name: &str) -> Result<()> {
-    let folder = quarantine(directory)?;
-    let free = free_name(&folder, name)?;
-    if !atomic::rename_new(directory, name, &folder, &free)? {
+    let dir = quarantine(directory)?;
+    let free = free_name(&dir, name)?;
+    if !atomic::rename_new(directory, name, &dir, &free)? {
         return Err(Error::new(
             ErrorKind::Locked,
-            format!("{}: created by another program", folder.shown(&free)),
+            format!("{}: created by another program", dir.shown(&free)),
         ));
     }
-    atomic::sync_directory(&folder)?;
+    atomic::sync_directory(&dir)?;
     atomic::sync_directory(directory)
 }
 
 /// Copies bytes to the quarantine, durably. A copy by a run that died before the repair is reused.
 pub fn copy_to_quarantine(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
-    let folder = quarantine(directory)?;
-    let free = free_name(&folder, name)?;
+    let dir = quarantine(directory)?;
+    let free = free_name(&dir, name)?;
     for nth in 0u32.. {
         let taken = numbered(name, nth);
         if taken == free {
             break;
         }
-        if bytes_of(&folder, &taken)?.is_some_and(|kept| kept == bytes) {
-            return atomic::sync_directory(&folder);
+        if bytes_of(&dir, &taken)?.is_some_and(|kept| kept == bytes) {
+            return atomic::sync_directory(&dir);
         }
     }
-    if atomic::create(&folder, &free, bytes)? {
+    if atomic::create(&dir, &free, bytes)? {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::Locked,
-        format!("{}: created by another program", folder.shown(&free)),
+        format!("{}: created by another program", dir.shown(&free)),
     ))
 }
 
@@ -94,7 +94,7 @@ pub fn files(directory: &Directory) -> Result<BTreeSet<String>> {
 }
 
 /// The sorted subdirectories, without hidden ones.
-pub fn folders(directory: &Directory) -> Result<Vec<String>> {
+pub fn dirs(directory: &Directory) -> Result<Vec<String>> {
     let mut names: Vec<String> = directory.names()?;
     names.retain(|name| !name.starts_with('.'));
     names.sort();

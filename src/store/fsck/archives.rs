@@ -46,9 +46,9 @@ impl Store {
     ) -> Result<()> {
         let name = log_name(id);
         for place in [ARCHIVE, QUARANTINE] {
-            let folder = match self.directory().inner(place) {
+            let dir = match self.directory().inner(place) {
                 Err(error) if error.kind == ErrorKind::Unsafe => continue, // reported with the directories
-                folder => folder?,
+                dir => dir?,
             };
             let shown = self.path().join(place).join(&name).display().to_string();
             let missing = |event: &str| FoundProblem {
@@ -59,7 +59,7 @@ impl Store {
                 what: format!("the archive has no data of gc {event}"),
                 remedy: None,
             };
-            let file = folder.as_ref().map(|folder| RunPieces::open(folder, &name));
+            let file = dir.as_ref().map(|dir| RunPieces::open(dir, &name));
             let file = match file.transpose() {
                 Err(error) if error.kind == ErrorKind::Unsafe => continue,
                 file => file?,
@@ -105,10 +105,10 @@ impl Store {
 
     /// Moves bytes outside any run, and runs that are no longer valid, into a new run of the quarantine.
     fn quarantine_rest(&self, locked: &LockedLog<'_>, place: &str, stamp: CreateStamp<'_>) -> Result<()> {
-        let Some(folder) = self.directory().inner(place)? else {
+        let Some(dir) = self.directory().inner(place)? else {
             return Ok(());
         };
-        let file = RunPieces::open(&folder, &locked.name)?;
+        let file = RunPieces::open(&dir, &locked.name)?;
         let mut rest = file.rest();
         if place == QUARANTINE {
             let changed = file.runs.iter().filter(|run| !run.sound);
@@ -131,9 +131,9 @@ impl Store {
         if runs.is_empty() {
             return Ok(());
         }
-        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        let quarantine = atomic::dir(self.directory(), QUARANTINE)?;
         run_file::append_runs(&quarantine, &locked.name, &runs)?;
         // The quarantine itself has grown.
-        RunPieces::open(&folder, &locked.name)?.take(&rest, self.lock_timeout)
+        RunPieces::open(&dir, &locked.name)?.take(&rest, self.lock_timeout)
     }
 }

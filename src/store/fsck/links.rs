@@ -153,7 +153,7 @@ impl Store {
         repair: Option<CreateStamp<'_>>,
         report: &mut dyn FnMut(FoundProblem),
     ) -> Result<()> {
-        let aliases = match self.aliases_folder() {
+        let aliases = match self.aliases_dir() {
             Ok(Some(aliases)) => aliases,
             Ok(None) => return Ok(()),
             Err(error) if error.kind == ErrorKind::Unsafe => return Ok(()), // reported with the directories
@@ -211,7 +211,7 @@ impl Store {
         let mut members = quarantined(stamp, &format!("alias {name}"))?;
         members.text("alias", name).text("why", "it named no session");
         let content: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        let quarantine = atomic::dir(self.directory(), QUARANTINE)?;
         let run = run_file::run(members, content.as_bytes());
         let shown = quarantine.shown(KEPT_ALIASES);
         run_file::append_of(&quarantine, KEPT_ALIASES, &mut |out| {

@@ -4,7 +4,7 @@
 mod archives;
 mod bit_repair;
 mod chain;
-mod folders;
+mod dirs;
 mod link_cycles;
 mod links;
 mod log;
@@ -234,7 +234,7 @@ impl Store {
         ids.sort();
         ids.dedup();
         if check.ids.is_none() {
-            folders::check(self, check.repair.is_some(), report)?;
+            dirs::check(self, check.repair.is_some(), report)?;
         }
         for id in &ids {
             let seen = match check.repair {

@@ -44,7 +44,7 @@ impl Store {
             replace_file::refuse_writers(&locked.file, &shown)?;
         }
         let now = stamp("copy")?.at;
-        let quarantine = atomic::folder(self.directory(), QUARANTINE)?;
+        let quarantine = atomic::dir(self.directory(), QUARANTINE)?;
         let before = quarantine.facts(&locked.name)?.map_or(0, |facts| facts.size);
         let (copy, is_new) = copy_of(&locked, &quarantine, id, &now)?;
         let exchanged = repair_records(id, repaired, &copy, stamp, &shown).and_then(|(log, sum, runs)| {
@@ -124,13 +124,13 @@ fn copy_of(locked: &LockedLog<'_>, quarantine: &Directory, id: &str, now: &str) 
 }
 
 /// Whether a file of the same size has the bytes of the log.
-fn is_equal(locked: &LockedLog<'_>, folder: &Directory, name: &str) -> Result<bool> {
-    let Some(file) = folder.file(name, OFlags::RDONLY)? else {
+fn is_equal(locked: &LockedLog<'_>, dir: &Directory, name: &str) -> Result<bool> {
+    let Some(file) = dir.file(name, OFlags::RDONLY)? else {
         return Ok(false);
     };
     let (mut own, mut other) = (HashWriter::default(), HashWriter::default());
     locked.bytes().write(&mut own, &locked.shown())?;
-    Patched::new(Some(&file), locked.facts.size).write(&mut other, &folder.shown(name))?;
+    Patched::new(Some(&file), locked.facts.size).write(&mut other, &dir.shown(name))?;
     Ok(own.hex() == other.hex())
 }
 

@@ -137,12 +137,12 @@ impl Store {
         if !options.dry_run {
             locked.sweep(archive.as_ref());
         }
-        if let Some(folder) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
-            self.trim_archive(&locked, session, folder)?;
+        if let Some(dir) = archive.as_ref().filter(|_| options.discard && !options.dry_run) {
+            self.trim_archive(&locked, session, dir)?;
         }
         let file = archive
             .as_ref()
-            .map(|folder| RunPieces::open(folder, &locked.name))
+            .map(|dir| RunPieces::open(dir, &locked.name))
             .transpose()?;
         let is_discarded = |run: &&FileRun| options.discard && is_old(run, options.until);
         let old = file.iter().flat_map(|file| log_runs(file, session));
@@ -185,14 +185,14 @@ impl Store {
                 receipt.bytes.1 = self.exchange(&old, &new, &event, run.as_deref())?;
             }
         }
-        if let Some((folder, file)) = archive
+        if let Some((dir, file)) = archive
             .as_ref()
             .zip(file.as_ref())
             .filter(|_| options.discard && !options.dry_run)
         {
             let done = match old.is_empty() {
                 // Written by a process that perhaps died before it synced.
-                true => atomic::sync_directory(folder),
+                true => atomic::sync_directory(dir),
                 false => file.take(&old, self.lock_timeout),
             };
             let changed = receipt.bytes.0 != receipt.bytes.1;
@@ -219,7 +219,7 @@ impl Store {
             locked.replace(self, &mut log)?;
             return Ok(written);
         };
-        let archive = atomic::folder(self.directory(), ARCHIVE)?;
+        let archive = atomic::dir(self.directory(), ARCHIVE)?;
         self.trim_archive(locked, old.session(), &archive)?;
         let shown = archive.shown(&locked.name);
         let before = run_file::append_of(&archive, &locked.name, &mut |out| {

@@ -38,8 +38,8 @@ fn a_truncated_run_hides_no_later_run() {
     let content = b"{\"role\":\"user\"}\n{\"role\":\"assistant\"}\n";
     let (first, cut) = (of("archive", content), of("archive", &content.repeat(3)));
     let next = of("archive", b"next\n");
-    let folder = tempfile::tempdir().unwrap();
-    let directory = Directory::open(folder.path()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let directory = Directory::open(dir.path()).unwrap();
     for length in 0..cut.len() {
         for more in [&b""[..], &cut[..cut.len() / 2]] {
             let mut file = [&first[..], &cut[..length]].concat();
@@ -62,7 +62,7 @@ fn a_truncated_run_hides_no_later_run() {
             );
         }
         let file = [&first[..], &cut[..length]].concat();
-        std::fs::write(folder.path().join("one"), &file).unwrap();
+        std::fs::write(dir.path().join("one"), &file).unwrap();
         let pieces = RunPieces::open(&directory, "one").unwrap();
         let rest = first.len() as u64..file.len() as u64;
         let found = pieces.unfinished(rest, b"{\"type\":\"archive\"").unwrap();

@@ -24,7 +24,7 @@ fn go_on(store: &Store, parent: &str, next: &Successor) -> Result<Continued> {
 
 #[test]
 fn a_continuation_exists_before_anything_links_to_it() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     store.alias_add("chat", "one").unwrap();
     assert_eq!(
@@ -72,7 +72,7 @@ fn a_continuation_exists_before_anything_links_to_it() {
 
 #[test]
 fn aliases_left_by_an_interrupted_run_are_moved() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     store.alias_add("chat", "one").unwrap();
     go_on(&store, "one", &successor("one", "two", &[])).unwrap();
@@ -96,7 +96,7 @@ fn entries(texts: &[&str]) -> Vec<BoundedLine> {
 
 #[test]
 fn a_session_accepts_messages_up_to_its_limit() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let mut bounded = store.bounded("one", 4).unwrap();
     assert_eq!(
@@ -121,7 +121,7 @@ fn a_session_accepts_messages_up_to_its_limit() {
 
 #[test]
 fn the_end_of_a_chain_is_found_from_anywhere() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "s0", &["a"]);
     for nth in 1..6 {
         let parent = format!("s{}", nth - 1);
@@ -182,7 +182,7 @@ fn the_end_of_a_chain_is_found_from_anywhere() {
 
 #[test]
 fn a_one_sided_link_makes_no_continuation() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     // The ids that a continuation would get, and one that an event names.
     for id in ["two", "three"] {
@@ -224,7 +224,7 @@ fn a_one_sided_link_makes_no_continuation() {
 
 #[test]
 fn cached_counts_are_used_while_the_log_is_unchanged() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &[]);
     let long = "x".repeat(2000);
     let count = |store: &Store| {

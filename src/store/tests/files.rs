@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_batch_is_renamed_together() {
-    let (folder, store) = store();
+    let (dir, store) = store();
     begin(&store, "id3", &["old"]);
     begin(&store, "other", &[]);
     store.alias_add("id4", "other").unwrap();
@@ -42,9 +42,9 @@ fn a_batch_is_renamed_together() {
         0
     );
 
-    let out = folder.path().join("out");
+    let out = dir.path().join("out");
     fs::create_dir(&out).unwrap();
-    let batch = Batch::in_folder(&out).unwrap();
+    let batch = Batch::in_dir(&out).unwrap();
     let sealed = fs::read(log_path(&store, "id7")).unwrap();
     let staged = batch
         .stage("id7", sealed.split_inclusive(|byte| *byte == b'\n'))
@@ -58,7 +58,7 @@ fn a_batch_is_renamed_together() {
 
 #[test]
 fn leftovers_of_ended_processes_are_removed_only() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     let living = store.batch().unwrap();
     let staged = living.stage("one", [header("one")]).unwrap();
     let sessions = store.path().join("sessions");
@@ -76,7 +76,7 @@ fn leftovers_of_ended_processes_are_removed_only() {
 
 #[test]
 fn hard_links_are_refused_for_writing() {
-    let (folder, store) = store();
+    let (dir, store) = store();
     let stamp = |what: &str| Ok(stamp(&format!("evt_{}", key::sha256(what.as_bytes()))));
     let repair = |store: &Store| {
         let check = crate::store::fsck::FsckOptions {
@@ -93,7 +93,7 @@ fn hard_links_are_refused_for_writing() {
         begin(&store, id, &["a"]);
     }
     store.alias_add("chat", "two").unwrap();
-    let outside = folder.path().join("outside");
+    let outside = dir.path().join("outside");
     for (place, name) in [("sessions", "one.jsonl"), ("aliases", "chat")] {
         let path = store.path().join(place).join(name);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -132,9 +132,9 @@ fn hard_links_are_refused_for_writing() {
 
 #[test]
 fn links_and_pipes_are_refused() {
-    let (folder, store) = store();
+    let (dir, store) = store();
     begin(&store, "one", &["a"]);
-    let outside = folder.path().join("outside");
+    let outside = dir.path().join("outside");
     fs::copy(log_path(&store, "one"), &outside).unwrap();
     let before = fs::read(&outside).unwrap();
     symlink(&outside, log_path(&store, "link")).unwrap();
@@ -161,23 +161,23 @@ fn links_and_pipes_are_refused() {
         assert_eq!(kind(store.create_session(id, &[])), ErrorKind::Exists, "{id}");
     }
     assert_eq!(fs::read(&outside).unwrap(), before);
-    symlink(folder.path(), store.path().join("trash")).unwrap();
+    symlink(dir.path(), store.path().join("trash")).unwrap();
     assert_eq!(kind(store.remove("one", NOW)), ErrorKind::Unsafe);
     assert!(store.has("one").unwrap());
 }
 
 #[test]
 fn a_store_is_private_to_its_owner() {
-    let (folder, store) = store();
+    let (dir, store) = store();
     begin(&store, "one", &[]);
     store.alias_add("a", "one").unwrap();
     let batch = store.batch().unwrap();
     let staged = batch.stage("two", [header("two")]).unwrap();
     batch.commit(vec![staged]);
     store.remove("one", NOW).unwrap();
-    let mut folders = vec![folder.path().join("a")];
+    let mut dirs = vec![dir.path().join("a")];
     let mut files = 0;
-    while let Some(path) = folders.pop() {
+    while let Some(path) = dirs.pop() {
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o700,
@@ -187,7 +187,7 @@ fn a_store_is_private_to_its_owner() {
         for entry in fs::read_dir(path).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_dir() {
-                folders.push(entry.path());
+                dirs.push(entry.path());
             } else {
                 files += 1;
                 let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
@@ -196,15 +196,15 @@ fn a_store_is_private_to_its_owner() {
         }
     }
     assert_eq!(files, 4, "two logs, an alias, the marker of the batch");
-    let nothing = Store::open(&folder.path().join("nothing")).unwrap_err();
+    let nothing = Store::open(&dir.path().join("nothing")).unwrap_err();
     assert_eq!(nothing.kind, ErrorKind::NotFound);
     assert!(nothing.hint.is_some());
 }
 
 #[test]
 fn a_file_is_replaced_whole_or_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file.json");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.json");
     let options = Rewrite {
         lock_timeout: Duration::ZERO,
         ..Rewrite::default()
@@ -225,10 +225,7 @@ fn a_file_is_replaced_whole_or_not() {
         (now().as_str(), fs::metadata(&path).unwrap().mode() & 0o777),
         ("two", 0o640)
     );
-    assert_eq!(
-        fs::metadata(folder.path().join("file.json~")).unwrap().ino(),
-        inode
-    );
+    assert_eq!(fs::metadata(dir.path().join("file.json~")).unwrap().ino(), inode);
     assert_eq!(
         kind(write_atomically(&path, put("three"), &backed_up)),
         ErrorKind::Exists
@@ -250,7 +247,7 @@ fn a_file_is_replaced_whole_or_not() {
         kind(write_atomically(&path, meddling, &other_backup)),
         ErrorKind::Locked
     );
-    let read = FileStat::of(&File::open(folder.path().join("file.json~")).unwrap()).unwrap();
+    let read = FileStat::of(&File::open(dir.path().join("file.json~")).unwrap()).unwrap();
     let stale = Rewrite {
         read: Some(read),
         ..options.clone()
@@ -263,7 +260,7 @@ fn a_file_is_replaced_whole_or_not() {
         ErrorKind::Locked
     );
     drop(holder);
-    fs::hard_link(&path, folder.path().join("second")).unwrap();
+    fs::hard_link(&path, dir.path().join("second")).unwrap();
     assert_eq!(
         kind(write_atomically(&path, put("x"), &options)),
         ErrorKind::Unsafe
@@ -279,16 +276,16 @@ fn a_file_is_replaced_whole_or_not() {
     )
     .unwrap();
     assert_eq!(now(), "forced");
-    symlink(&path, folder.path().join("link")).unwrap();
+    symlink(&path, dir.path().join("link")).unwrap();
     assert_eq!(
-        kind(write_atomically(&folder.path().join("link"), put("x"), &options)),
+        kind(write_atomically(&dir.path().join("link"), put("x"), &options)),
         ErrorKind::Unsafe
     );
     assert_eq!(
-        kind(write_atomically(folder.path(), put("x"), &options)),
+        kind(write_atomically(dir.path(), put("x"), &options)),
         ErrorKind::Unsafe
     );
-    let mut names: Vec<_> = fs::read_dir(folder.path())
+    let mut names: Vec<_> = fs::read_dir(dir.path())
         .unwrap()
         .map(|e| e.unwrap().file_name())
         .collect();

@@ -45,7 +45,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 #[test]
 fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "J*"]);
     let good = log(&store);
     assert_eq!(look(&store, false), []);
@@ -79,7 +79,7 @@ fn every_flipped_bit_is_found_on_its_line_and_flipped_back() {
 
 #[test]
 fn duplicated_and_misplaced_lines_are_repaired() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = log(&store);
     let all = lines(&good);
@@ -115,7 +115,7 @@ fn duplicated_and_misplaced_lines_are_repaired() {
 
 #[test]
 fn a_truncated_line_of_any_length_is_quarantined() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b"]);
     let good = log(&store);
     let start = good.len() - lines(&good).last().unwrap().len();
@@ -141,7 +141,7 @@ fn a_truncated_line_of_any_length_is_quarantined() {
 
 #[test]
 fn unrepairable_problems_are_reported_and_unchanged() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let event = br#"{"type":"restore","id":"r1","at":"2026-11-20T18:02:03Z","of":"gone"}"#;
     let cut = br#"{"type":"truncate","id":"t1","at":"2026-11-20T18:02:03Z","before":"gone"}"#;
@@ -167,7 +167,7 @@ fn unrepairable_problems_are_reported_and_unchanged() {
 
 #[test]
 fn a_missing_header_is_created() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     store
         .create_session("one", &[super::message("a"), super::message("b")])
         .unwrap();
@@ -189,7 +189,7 @@ fn a_missing_header_is_created() {
 
 #[test]
 fn links_and_aliases() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let child = [br#"{"type":"session","version":1,"id":"two","continued_from":"one"}"#.to_vec()];
     // A run that was interrupted after it created the session.
@@ -226,7 +226,7 @@ fn links_and_aliases() {
 
 #[test]
 fn permissions_and_unexpected_files_are_reported() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let root = store.path().to_path_buf();
     let inside = |name: &str| root.join("sessions").join(name);
@@ -301,7 +301,7 @@ fn blow() -> impl Strategy<Value = Blow> {
 proptest! {
     #[test]
     fn a_repair_removes_every_problem_and_keeps_good_lines(blows in proptest::collection::vec(blow(), 1..4)) {
-        let (_folder, store) = store();
+        let (_dir, store) = store();
         begin(&store, "one", &["a", "b", "c"]);
         store.append("one", &[b"by hand", br#"{"type":"note","id":"n1","at":"x"}"#]).unwrap();
         store.append("one", &[&message("d"), &message("e")]).unwrap();

@@ -52,7 +52,7 @@ fn restore(of: &str) -> Vec<u8> {
 
 #[test]
 fn removed_lines_are_restored_in_place() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d", "e"]);
     store.append("one", &[b"by hand"]).unwrap();
     let before = read(&store, "one").0;
@@ -104,7 +104,7 @@ fn removed_lines_are_restored_in_place() {
 
 #[test]
 fn an_interrupted_gc_duplicates_and_loses_nothing() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let before = fs::read(log_path(&store, "one")).unwrap();
     store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
@@ -124,7 +124,7 @@ fn an_interrupted_gc_duplicates_and_loses_nothing() {
 
 #[test]
 fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
     store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
     let first = archive(&store, "one");
@@ -187,7 +187,7 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
 
 #[test]
 fn archived_lines_survive_a_truncated_archive() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
     store.gc("one", &gc_options("g1"), without(&[1, 3])).unwrap();
     let whole = archive(&store, "one");
@@ -203,10 +203,10 @@ fn archived_lines_survive_a_truncated_archive() {
 
 #[test]
 fn temporary_files_of_ended_runs_are_removed_by_a_change() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     store.gc("one", &gc_options("g1"), without(&[1])).unwrap();
-    let left = ["sessions", "archive"].map(|folder| store.path().join(folder).join(".one.jsonl.new"));
+    let left = ["sessions", "archive"].map(|dir| store.path().join(dir).join(".one.jsonl.new"));
     let leave = || left.iter().for_each(|path| fs::write(path, "half").unwrap());
     let there = || [left[0].exists(), left[1].exists()];
     leave();
@@ -239,7 +239,7 @@ fn temporary_files_of_ended_runs_are_removed_by_a_change() {
 
 #[test]
 fn discard_deletes_lines_that_are_old_enough() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c", "d"]);
     let old = GcOptions {
         at: "2026-01-01T00:00:00Z",
@@ -311,7 +311,7 @@ fn shown(store: &Store) -> Vec<Vec<u8>> {
 
 #[test]
 fn long_values_that_are_not_in_memory_are_in_the_new_log() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_long(&store);
     let (before, view) = (fs::read(log_path(&store, "one")).unwrap(), shown(&store));
     // An event that refers to a message by its derived id.
@@ -339,7 +339,7 @@ fn long_values_that_are_not_in_memory_are_in_the_new_log() {
 
 #[test]
 fn a_gc_refuses_a_damaged_log() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
     let mut flipped = good.clone();
@@ -358,7 +358,7 @@ fn a_gc_refuses_a_damaged_log() {
 
 #[test]
 fn a_log_open_in_another_program_is_not_rewritten() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin_notes(&store, "one", &["a", "b", "c"]);
     let path = log_path(&store, "one");
     let mut foreign = std::process::Command::new("sh")

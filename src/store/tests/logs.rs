@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn appended_lines_read_back_equal() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     store
         .append("one", &[&message("b"), b"not json", b"", &message("c")])
@@ -40,7 +40,7 @@ fn appended_lines_read_back_equal() {
 
 #[test]
 fn a_newer_session_is_refused() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     store
         .create_session("new", &[br#"{"type":"session","version":2,"id":"new"}"#.to_vec()])
         .unwrap();
@@ -49,7 +49,7 @@ fn a_newer_session_is_refused() {
 
 #[test]
 fn every_flipped_bit_is_reported() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
     assert!(!read(&store, "one").1.is_damaged());
@@ -74,7 +74,7 @@ fn every_flipped_bit_is_reported() {
 
 #[test]
 fn every_removed_swapped_or_duplicated_line_is_reported() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b", "c", "d"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
     let lines: Vec<&[u8]> = good.split_inclusive(|byte| *byte == b'\n').collect();
@@ -103,7 +103,7 @@ fn every_removed_swapped_or_duplicated_line_is_reported() {
 
 #[test]
 fn a_truncated_line_hides_no_later_line() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b"]);
     let good = fs::read(log_path(&store, "one")).unwrap();
     for length in 0..=good.len() {
@@ -134,7 +134,7 @@ fn a_truncated_line_hides_no_later_line() {
 
 #[test]
 fn lines_of_other_programs_are_unchecked_until_sealed() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let mut foreign = OpenOptions::new()
         .append(true)
@@ -155,7 +155,7 @@ fn lines_of_other_programs_are_unchecked_until_sealed() {
 
 #[test]
 fn threads_lose_nothing_with_a_concurrent_unlocked_writer() {
-    let (_folder, mut store) = store();
+    let (_dir, mut store) = store();
     store.lock_timeout = Duration::from_secs(60);
     begin(&store, "one", &[]);
     let path = log_path(&store, "one");
@@ -200,7 +200,7 @@ fn threads_lose_nothing_with_a_concurrent_unlocked_writer() {
 
 #[test]
 fn a_locked_log_is_reported_and_unchanged() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let holder = File::open(log_path(&store, "one")).unwrap();
     holder.lock().unwrap();
@@ -225,7 +225,7 @@ fn a_locked_log_is_reported_and_unchanged() {
 
 #[test]
 fn a_replaced_log_is_reopened() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let mut appender = store.appender("one").unwrap();
     appender.push(&message("b")).unwrap();

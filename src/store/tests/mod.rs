@@ -31,10 +31,10 @@ fn stamp(id: &str) -> Stamp {
 }
 
 fn store() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::create(&folder.path().join("a/store")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&dir.path().join("a/store")).unwrap();
     store.lock_timeout = Duration::ZERO;
-    (folder, store)
+    (dir, store)
 }
 
 fn log_path(store: &Store, id: &str) -> PathBuf {

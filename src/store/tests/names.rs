@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_name_is_found_in_order() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     assert_eq!(kind(store.resolve("@last")), ErrorKind::NotFound);
     for id in ["abc1", "abc2", "abd", "key_a_3ab"] {
         begin(&store, id, &[]);
@@ -52,7 +52,7 @@ fn a_name_is_found_in_order() {
 
 #[test]
 fn ids_are_those_of_logs() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     assert!(store.ids().unwrap().is_empty());
     begin(&store, "one", &[]);
     for name in [".stage-1-1", ".one.jsonl.new", "a b.jsonl", "one.txt"] {
@@ -69,7 +69,7 @@ fn ids_are_those_of_logs() {
 
 #[test]
 fn a_name_is_assigned_once() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     begin(&store, "two", &[]);
     let before = fs::read(log_path(&store, "one")).unwrap();
@@ -104,7 +104,7 @@ fn a_name_is_assigned_once() {
 
 #[test]
 fn a_removed_session_can_be_restored() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     assert_eq!(kind(store.remove("a.b", NOW)), ErrorKind::NotFound);
     for text in ["first", "second"] {
         begin(&store, "a.b", &[text]);

@@ -18,7 +18,7 @@ fn locked(store: &Store) -> File {
 
 #[test]
 fn a_locked_log_is_read_at_once() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b"]);
     let before = read(&store, "one").0;
     let log = locked(&store);
@@ -35,7 +35,7 @@ fn a_locked_log_is_read_at_once() {
 
 #[test]
 fn an_unfinished_write_is_invisible_at_any_length() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a", "b"]);
     let before = read(&store, "one").0;
     let old = fs::read(log_path(&store, "one")).unwrap();
@@ -59,7 +59,7 @@ fn an_unfinished_write_is_invisible_at_any_length() {
 
 #[test]
 fn a_partial_line_without_a_lock_is_damage() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &["a"]);
     let long = message(&"x".repeat(600_000));
     for line in [message("by hand"), long] {
@@ -86,7 +86,7 @@ fn a_partial_line_without_a_lock_is_damage() {
 
 #[test]
 fn readers_see_complete_groups_during_writes() {
-    let (_folder, store) = store();
+    let (_dir, store) = store();
     begin(&store, "one", &[]);
     let (store, writes) = (&store, &AtomicBool::new(true));
     std::thread::scope(|scope| {

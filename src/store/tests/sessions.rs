@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicUsize;
 
 /// A store in which threads wait for each other.
 fn patient_store() -> (tempfile::TempDir, Store) {
-    let (folder, mut store) = store();
+    let (dir, mut store) = store();
     store.lock_timeout = LOCK_TIMEOUT;
-    (folder, store)
+    (dir, store)
 }
 
 fn begin(store: &Store, id: &str, messages: &[&str]) {
@@ -25,7 +25,7 @@ fn texts(store: &Store, id: &str) -> Vec<String> {
 
 #[test]
 fn sessions_are_created_once_and_appended() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     assert!(!store.has("one").unwrap());
     assert_eq!(
@@ -61,7 +61,7 @@ fn sessions_are_created_once_and_appended() {
 
 #[test]
 fn an_append_requires_the_length_that_was_read() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     begin(store, "one", &[]);
     let (_, length) = store.load_with_length("one", &mut Report::default()).unwrap();
@@ -93,7 +93,7 @@ fn an_append_requires_the_length_that_was_read() {
 
 #[test]
 fn names_resolve_to_sessions() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     assert_eq!(kind(store.resolve("@last")), ErrorKind::NotFound);
     for id in ["abc1", "abc2", "abd", "key_a_3ab"] {
@@ -145,7 +145,7 @@ fn names_resolve_to_sessions() {
 
 #[test]
 fn a_shared_alias_resolves_to_no_session() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     for id in ["one", "two", "key_a_3ab"] {
         begin(store, id, &[]);
@@ -191,7 +191,7 @@ fn a_shared_alias_resolves_to_no_session() {
 
 #[test]
 fn a_removed_session_can_be_restored() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     assert_eq!(kind(store.remove("one", NOW)), ErrorKind::NotFound);
     for text in ["first", "second"] {
@@ -222,7 +222,7 @@ fn a_removed_session_can_be_restored() {
 
 #[test]
 fn a_session_continues_in_another() {
-    let (_folder, store) = patient_store();
+    let (_dir, store) = patient_store();
     let store = &store;
     begin(store, "one", &["a"]);
     begin(store, "three", &[]);

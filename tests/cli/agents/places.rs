@@ -31,16 +31,16 @@ fn the_settings_of_a_project_shorten_the_retention() {
     let env = Env::new();
     let project = env.work();
     let project = project.to_str().unwrap();
-    let folder = ".claude/projects/-work";
+    let dir = ".claude/projects/-work";
     put(
         &env,
-        format!("{folder}/{FIRST}.jsonl"),
+        format!("{dir}/{FIRST}.jsonl"),
         &claude(FIRST, project, "Hello?"),
         2,
     );
     put(
         &env,
-        format!("{folder}/{SECOND}.jsonl"),
+        format!("{dir}/{SECOND}.jsonl"),
         &claude(SECOND, "/src/api", "Hello?"),
         2,
     );

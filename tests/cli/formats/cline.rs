@@ -51,7 +51,7 @@ fn sessions_from_elsewhere_are_refused() {
 #[test]
 fn sessions_in_its_home_have_the_title_of_their_manifest() {
     let env = Env::new();
-    let folder = ".cline/data/sessions/17_kites";
+    let dir = ".cline/data/sessions/17_kites";
     let agent = FILE.replace("17_kites", "17_kites__agent");
     let manifest = r#"{"session_id":"17_kites","cwd":"/kites","metadata":{"title":"Wind"}}"#;
     for (name, text) in [
@@ -59,7 +59,7 @@ fn sessions_in_its_home_have_the_title_of_their_manifest() {
         ("17_kites.json", manifest),
         ("17_kites__agent.messages.json", &agent),
     ] {
-        put(&env, format!("{folder}/{name}"), text, 1);
+        put(&env, format!("{dir}/{name}"), text, 1);
     }
     let listed = env.run(&["list", "--agents", "--json"]).fine();
     let rows = listed.objects();

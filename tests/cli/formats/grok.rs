@@ -51,10 +51,10 @@ fn sessions_from_elsewhere_are_refused() {
 #[test]
 fn a_session_in_its_home_has_a_name_and_times() {
     let env = Env::new();
-    let folder = ".grok/sessions/%2Fkites/s1-0001";
-    put(&env, format!("{folder}/summary.json"), SUMMARY, 1);
-    put(&env, format!("{folder}/updates.jsonl"), UPDATES, 1);
-    put(&env, format!("{folder}/chat_history.jsonl"), FILE, 1);
+    let dir = ".grok/sessions/%2Fkites/s1-0001";
+    put(&env, format!("{dir}/summary.json"), SUMMARY, 1);
+    put(&env, format!("{dir}/updates.jsonl"), UPDATES, 1);
+    put(&env, format!("{dir}/chat_history.jsonl"), FILE, 1);
     let rows = env.run(&["list", "--agents", "--json"]).fine().objects();
     assert_eq!(
         (&rows[0]["name"], &rows[0]["project"], &rows[0]["title"]),
@@ -84,12 +84,12 @@ const OLDER: &str = r#"{"role":"system","content":"You know the sea."}
 #[test]
 fn a_session_of_the_older_version_in_its_home_is_read() {
     let env = Env::new();
-    let folder = ".grok/sessions/%2Fkites/s0-0001";
+    let dir = ".grok/sessions/%2Fkites/s0-0001";
     let summary = SUMMARY
         .replace("s1-0001", "s0-0001")
         .replace("Wind", "Older wind");
-    put(&env, format!("{folder}/summary.json"), &summary, 1);
-    put(&env, format!("{folder}/chat_history.jsonl"), OLDER, 1);
+    put(&env, format!("{dir}/summary.json"), &summary, 1);
+    put(&env, format!("{dir}/chat_history.jsonl"), OLDER, 1);
     let newer = ".grok/sessions/%2Fkites/s1-0001";
     put(&env, format!("{newer}/summary.json"), SUMMARY, 2);
     // One line alone is not enough to detect the format.
@@ -115,7 +115,7 @@ fn a_session_of_the_older_version_in_its_home_is_read() {
     let shown = env.run(&["cat", "grok:s0-0"]).fine();
     assert_eq!(shown.objects().len(), 5, "{shown}");
     env.run(&["archive", "-q"]).status(0);
-    std::fs::remove_dir_all(env.root().join("home").join(folder)).unwrap();
+    std::fs::remove_dir_all(env.root().join("home").join(dir)).unwrap();
     env.run(&["search", "-c", "12 kn"])
         .fine()
         .gives("grok:s0-0001\t2\n");

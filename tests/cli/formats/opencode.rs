@@ -298,7 +298,7 @@ fn program(env: &Env) -> std::path::PathBuf {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .map(|folder| folder.join("opencode"))
+        .map(|dir| dir.join("opencode"))
         .find(|file| file.is_file())
         .expect("build.rs found it")
 }
@@ -310,14 +310,14 @@ fn opencode_imports_written_documents() {
     let program = program(&env);
     let run = |arguments: &[&str]| {
         let mut command = env.program(&program);
-        for (name, folder) in [
+        for (name, dir) in [
             ("XDG_DATA_HOME", "data"),
             ("XDG_CONFIG_HOME", "config"),
             ("XDG_CACHE_HOME", "cache"),
             ("XDG_STATE_HOME", "state"),
             ("HOME", "home"),
         ] {
-            command.env(name, env.work().join(folder));
+            command.env(name, env.work().join(dir));
         }
         for name in ["OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH"] {
             command.env(name, "1");

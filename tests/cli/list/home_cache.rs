@@ -115,19 +115,19 @@ fn tokens_are_counted_once_and_redaction_clears_the_cache() {
 #[test]
 fn a_file_that_is_read_with_another_one_is_not_in_the_cache() {
     let env = after_coarse_time();
-    let folder = env.root().join("home/.factory/sessions/-src-a");
-    std::fs::create_dir_all(&folder).unwrap();
+    let dir = env.root().join("home/.factory/sessions/-src-a");
+    std::fs::create_dir_all(&dir).unwrap();
     let start = format!(
         r#"{{"type":"session_start","id":"{}","title":"Droid","cwd":"/src/a"}}"#,
         IDS[0]
     );
     let message = r#"{"type":"message","id":"m1","timestamp":"2026-06-01T09:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"hello"}]}}"#;
     std::fs::write(
-        folder.join(format!("{}.jsonl", IDS[0])),
+        dir.join(format!("{}.jsonl", IDS[0])),
         format!("{start}\n{message}\n"),
     )
     .unwrap();
-    let settings = folder.join(format!("{}.settings.json", IDS[0]));
+    let settings = dir.join(format!("{}.settings.json", IDS[0]));
     let models = |model: &str| {
         std::fs::write(&settings, format!(r#"{{"model":"{model}"}}"#)).unwrap();
         let arguments = ["list", "--agents", "--program", "droid", "--columns", "model"];

@@ -24,15 +24,15 @@ fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// Names of the copies of a session.
 fn copies(env: &Env, id: &str) -> Vec<String> {
-    let folder = env.root().join("data/convo-archive/opencode").join(id);
+    let dir = env.root().join("data/convo-archive/opencode").join(id);
     let mut found = Vec::new();
-    let mut folders = vec![folder.clone()];
-    while let Some(inner) = folders.pop() {
+    let mut dirs = vec![dir.clone()];
+    while let Some(inner) = dirs.pop() {
         for entry in std::fs::read_dir(inner).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
-                true => folders.push(path),
-                false => found.push(name(&path, &folder)),
+                true => dirs.push(path),
+                false => found.push(name(&path, &dir)),
             }
         }
     }
@@ -40,8 +40,8 @@ fn copies(env: &Env, id: &str) -> Vec<String> {
     found
 }
 
-fn name(path: &Path, folder: &Path) -> String {
-    path.strip_prefix(folder).unwrap().display().to_string()
+fn name(path: &Path, dir: &Path) -> String {
+    path.strip_prefix(dir).unwrap().display().to_string()
 }
 
 #[test]
@@ -255,9 +255,9 @@ fn lost_copies_of_a_database_session_are_repaired() {
     let (env, _database) = opencode();
     settle(&env);
     for id in ["ses_one", "ses_child"] {
-        let folder = env.root().join("data/opencode/storage/session_diff");
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(format!("{id}.json")), "[]").unwrap();
+        let dir = env.root().join("data/opencode/storage/session_diff");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join(format!("{id}.json")), "[]").unwrap();
     }
     archive(&env, &["-q"]).fine();
     let all = [

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_database_has_its_expected_counts() {
-    let folder = sample_data::path("wild").join("cursor");
-    let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
+    let dir = sample_data::path("wild").join("cursor");
+    let truth: Value = serde_json::from_slice(&std::fs::read(dir.join("truth.json")).unwrap()).unwrap();
     let expected = &truth["files"]["syn-state.vscdb"];
     let env = Env::new();
-    let path = folder.join("syn-state.vscdb");
+    let path = dir.join("syn-state.vscdb");
     // One composer is damaged.
     let run = convo(&env, &[path.to_str().unwrap()]).status(65);
     let counted = truth::counts(&env, run.out());

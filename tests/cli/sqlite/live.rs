@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The content and time of every file of a directory.
-fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
-    let entries = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+fn state(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let about = |path: &PathBuf| std::fs::metadata(path).unwrap().modified().unwrap();
     entries
         .filter(|path| path.is_file())
@@ -21,16 +19,16 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
 #[test]
 fn reading_a_database_changes_nothing_next_to_it() {
     let (env, mut database) = opencode();
-    let folder = path(&env).parent().unwrap().to_path_buf();
+    let dir = path(&env).parent().unwrap().to_path_buf();
     let read = |env: &Env| {
-        let before = state(&folder);
+        let before = state(&dir);
         env.run(&["list", "--agents", "--no-cache"]).fine();
         env.run(&["show", "opencode:ses_one"]).fine();
         env.run(&["search", "lease"]).fine();
-        assert!(state(&folder) == before, "{:?}", before.keys());
+        assert!(state(&dir) == before, "{:?}", before.keys());
     };
     settle(&env);
-    assert_eq!(state(&folder).len(), 3);
+    assert_eq!(state(&dir).len(), 3);
     read(&env);
     // During an uncommitted change.
     let transaction = database.transaction().unwrap();
@@ -47,7 +45,7 @@ fn reading_a_database_changes_nothing_next_to_it() {
     }
     say(&database, "ses_one", THEN, "user", "Once more.");
     // The files that a killed program leaves, with and without the index of the write-ahead log.
-    let copy: Vec<_> = state(&folder).into_iter().collect();
+    let copy: Vec<_> = state(&dir).into_iter().collect();
     database.close().unwrap();
     for (path, (bytes, _)) in &copy {
         std::fs::write(path, bytes).unwrap();
@@ -59,9 +57,9 @@ fn reading_a_database_changes_nothing_next_to_it() {
             .out()
             .contains("Once more.")
     );
-    std::fs::remove_file(folder.join("opencode.db-shm")).unwrap();
+    std::fs::remove_file(dir.join("opencode.db-shm")).unwrap();
     read(&env);
-    assert_eq!(state(&folder).len(), 2);
+    assert_eq!(state(&dir).len(), 2);
     assert!(
         env.run(&["show", "opencode:ses_one"])
             .fine()

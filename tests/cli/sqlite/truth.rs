@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 /// The databases of a system, and their documentation.
 pub fn files(system: &str) -> Vec<(PathBuf, Value)> {
-    let folder = sample_data::path("wild").join(system);
-    let truth: Value = serde_json::from_slice(&std::fs::read(folder.join("truth.json")).unwrap()).unwrap();
+    let dir = sample_data::path("wild").join(system);
+    let truth: Value = serde_json::from_slice(&std::fs::read(dir.join("truth.json")).unwrap()).unwrap();
     let files = truth["files"].as_object().unwrap();
     files
         .iter()
         .filter(|(name, _)| name.ends_with(".db"))
-        .map(|(name, expected)| (folder.join(name), expected.clone()))
+        .map(|(name, expected)| (dir.join(name), expected.clone()))
         .collect()
 }
 

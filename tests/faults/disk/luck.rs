@@ -20,7 +20,7 @@ impl Disk {
         for naming in &self.namings {
             let free = !naming
                 .iter()
-                .any(|(folder, name, _)| blocked.contains(&(*folder, name.as_str())));
+                .any(|(dir, name, _)| blocked.contains(&(*dir, name.as_str())));
             let crosses = naming.len() == 2 && naming[0].0 != naming[1].0;
             let applied = match luck {
                 _ if !free => 0,
@@ -29,11 +29,11 @@ impl Disk {
                 Luck::Some(chance) if crosses => chance.below(3),
                 Luck::Some(chance) => usize::from(chance.coin()) * naming.len(),
             };
-            for (nth, (folder, name, to)) in naming.iter().enumerate() {
+            for (nth, (dir, name, to)) in naming.iter().enumerate() {
                 if nth < applied {
-                    set(&mut names[*folder], name, *to);
+                    set(&mut names[*dir], name, *to);
                 } else {
-                    blocked.insert((*folder, name));
+                    blocked.insert((*dir, name));
                 }
             }
         }
@@ -46,19 +46,19 @@ impl Disk {
 
     fn collect(
         &self,
-        folder: Id,
+        dir: Id,
         path: &str,
         names: &[BTreeMap<String, Id>],
         contents: &[Vec<u8>],
         files: &mut Files,
     ) {
-        for (name, id) in &names[folder] {
+        for (name, id) in &names[dir] {
             let path = if path.is_empty() {
                 name.clone()
             } else {
                 format!("{path}/{name}")
             };
-            if self.nodes[*id].folder {
+            if self.nodes[*id].dir {
                 self.collect(*id, &path, names, contents, files);
             } else {
                 files.insert(path, contents[*id].clone());

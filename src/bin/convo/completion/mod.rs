@@ -98,7 +98,7 @@ fn quoted(word: &str) -> String {
 fn program(arguments: &[OsString]) -> String {
     let called = arguments.first().map(Path::new).unwrap_or(Path::new("convo"));
     let path = match called.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => std::path::absolute(called).ok(),
+        Some(dir) if !dir.as_os_str().is_empty() => std::path::absolute(called).ok(),
         _ => None,
     };
     path.as_deref().unwrap_or(called).to_string_lossy().into_owned()
@@ -377,8 +377,8 @@ mod tests {
 
     #[test]
     fn sessions_and_aliases_of_the_given_store_are_completed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store");
         let place = path.to_str().unwrap();
         assert!(offered(&["convo", "--no-config", "show", "--store", place, "tr"]).is_empty());
         assert!(!path.exists());
@@ -413,8 +413,8 @@ mod tests {
 
     #[test]
     fn ids_of_the_given_session_are_completed() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("store");
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("store");
         let store = convo::store::Store::create(&place).unwrap();
         let lines = [
             r#"{"type":"session","version":1,"id":"trip"}"#,

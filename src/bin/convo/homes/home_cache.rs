@@ -24,7 +24,7 @@ fn cache_location() -> Option<CacheLocation> {
 
 fn cache(file: &'static str) -> Option<CacheLocation> {
     Some(CacheLocation {
-        folder: home("XDG_CACHE_HOME", ".cache")?.join("convo"),
+        dir: home("XDG_CACHE_HOME", ".cache")?.join("convo"),
         file,
     })
 }

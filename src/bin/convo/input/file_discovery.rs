@@ -86,19 +86,18 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
         return Err(Error::new(ErrorKind::Unsafe, "neither a file nor a directory"));
     }
     let mut found = DirectoryListing::default();
-    let mut folders = vec![operand.to_path_buf()];
+    let mut dirs = vec![operand.to_path_buf()];
     // Links may form cycles.
     let mut seen = HashSet::from([(about.dev(), about.ino())]);
-    while let Some(folder) = folders.pop() {
+    while let Some(dir) = dirs.pop() {
         let mut names: BTreeSet<String> = BTreeSet::new();
         // Files whose names are not UTF-8.
         let mut unnamed: Vec<PathBuf> = Vec::new();
         let mut inner = Vec::new();
-        let entries = std::fs::read_dir(&folder)
-            .map_err(|error| Error::io(format!("cannot read {}", folder.display()), error))?;
+        let entries = std::fs::read_dir(&dir)
+            .map_err(|error| Error::io(format!("cannot read {}", dir.display()), error))?;
         for entry in entries {
-            let entry =
-                entry.map_err(|error| Error::io(format!("cannot read {}", folder.display()), error))?;
+            let entry = entry.map_err(|error| Error::io(format!("cannot read {}", dir.display()), error))?;
             let Ok(kind) = entry.file_type() else { continue };
             let file_name = entry.file_name();
             let name = file_name.to_string_lossy();
@@ -141,13 +140,13 @@ pub fn files(operand: &Path, recursive: bool, follow: Follow) -> Result<Director
         let known = found.sessions.len();
         found
             .sessions
-            .extend(here.sessions.iter().map(|name| folder.join(name)).chain(unnamed));
+            .extend(here.sessions.iter().map(|name| dir.join(name)).chain(unnamed));
         found.sessions[known..].sort();
-        found.left.extend(here.left.iter().map(|name| folder.join(name)));
+        found.left.extend(here.left.iter().map(|name| dir.join(name)));
         if recursive {
             // A stack: the last entry is visited first.
             inner.sort();
-            folders.extend(inner.into_iter().rev());
+            dirs.extend(inner.into_iter().rev());
         }
     }
     Ok(found)

@@ -161,7 +161,7 @@ impl ScratchDirectory {
     /// # Errors
     /// [`ErrorKind::InputOutput`] if it cannot be written.
     pub fn file(&self, id: &str, records: &[u8]) -> Result<PathBuf> {
-        let path = self.folder()?.join(format!("{}.jsonl", key::id_for_key(id)));
+        let path = self.dir()?.join(format!("{}.jsonl", key::id_for_key(id)));
         std::fs::write(&path, records).map_err(temporary)?;
         Ok(path)
     }
@@ -170,11 +170,11 @@ impl ScratchDirectory {
     ///
     /// # Errors
     /// [`ErrorKind::InputOutput`] if it cannot be made.
-    pub fn folder(&self) -> Result<PathBuf> {
-        let mut folder = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(match &*folder {
-            Some(folder) => folder.clone(),
-            None => folder.insert(new_folder().map_err(temporary)?).clone(),
+    pub fn dir(&self) -> Result<PathBuf> {
+        let mut dir = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(match &*dir {
+            Some(dir) => dir.clone(),
+            None => dir.insert(new_dir().map_err(temporary)?).clone(),
         })
     }
 }
@@ -186,21 +186,21 @@ pub fn temporary(error: std::io::Error) -> Error {
 
 impl Drop for ScratchDirectory {
     fn drop(&mut self) {
-        let folder = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = folder.take() {
-            let _ = std::fs::remove_dir_all(folder); // else the system cleans up
+        let dir = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dir) = dir.take() {
+            let _ = std::fs::remove_dir_all(dir); // else the system cleans up
         }
     }
 }
 
 /// A directory that only the user can read.
-fn new_folder() -> std::io::Result<PathBuf> {
+fn new_dir() -> std::io::Result<PathBuf> {
     let mut nth = 0;
     loop {
-        let folder = std::env::temp_dir().join(format!("convo-{}-{nth}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&folder) {
+        let dir = std::env::temp_dir().join(format!("convo-{}-{nth}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&dir) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            built => return built.map(|()| folder),
+            built => return built.map(|()| dir),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// All programs with the name of a plugin; the first one found counts.
 pub fn installed() -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
-    for folder in folders() {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
+    for dir in dirs() {
+        let Ok(entries) = std::fs::read_dir(&dir) else {
             continue;
         };
         for entry in entries.flatten() {
@@ -30,8 +30,8 @@ pub fn find(name: &str) -> Option<PathBuf> {
     if !is_name(name) {
         return None;
     }
-    folders()
-        .map(|folder| folder.join(format!("convo-{name}")))
+    dirs()
+        .map(|dir| dir.join(format!("convo-{name}")))
         .find(|path| is_program(path))
 }
 
@@ -45,17 +45,16 @@ pub fn is_name(name: &str) -> bool {
 
 /// The directories to search: the entries of PATH, then that of this program, which contains the bundled plugins.
 /// Skips empty and relative entries, which depend on the working directory, and world-writable ones.
-fn folders() -> impl Iterator<Item = PathBuf> {
+fn dirs() -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let own = std::env::current_exe().ok();
     let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-    folders
-        .into_iter()
+    dirs.into_iter()
         .chain(own)
-        .filter(|folder| folder.is_absolute())
-        .filter(|folder| {
-            is_or_fails(folder, |about| {
+        .filter(|dir| dir.is_absolute())
+        .filter(|dir| {
+            is_or_fails(dir, |about| {
                 about.is_dir() && about.permissions().mode() & 0o002 == 0
             })
         })

@@ -123,8 +123,8 @@ const DIFFERENT: [(&str, &str); 4] = [
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn trimming_agrees_with_penguiflow() {
-    let folder = sample_data::path("penguiflow/scenarios");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
+    let dir = sample_data::path("penguiflow/scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -210,7 +210,7 @@ fn estimates_agree_with_penguiflow() {
     }
     tally.close(&[]);
     // The estimate decides: with one token less, a turn is dropped.
-    let folder = sample_data::path("penguiflow/scenarios");
+    let dir = sample_data::path("penguiflow/scenarios");
     let (mut contexts, names) = (
         0,
         [
@@ -220,7 +220,7 @@ fn estimates_agree_with_penguiflow() {
         ],
     );
     for name in names {
-        let scenario = json(&folder.join(format!("{name}.json")));
+        let scenario = json(&dir.join(format!("{name}.json")));
         for step in list(&scenario["steps"])
             .iter()
             .filter(|step| step["op"] == "add_turn")

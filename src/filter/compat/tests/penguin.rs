@@ -171,10 +171,10 @@ fn of_file(path: &std::path::Path) -> Vec<Value> {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn trimming_of_session_files_agrees_with_penguin() {
-    let folder = sample_data::path("penguin/20_trim");
+    let dir = sample_data::path("penguin/20_trim");
     let mut tally = Tally::of("penguin session files");
-    for file in list(&json(&folder.join("expected.json"))["files"]) {
-        let messages = of_file(&folder.join("conversations").join(file["file"].as_str().unwrap()));
+    for file in list(&json(&dir.join("expected.json"))["files"]) {
+        let messages = of_file(&dir.join("conversations").join(file["file"].as_str().unwrap()));
         let session = session(&messages);
         let view = View::replay(&session);
         let history = CompatHistory::of(&session, &view);
@@ -195,8 +195,8 @@ fn trimming_of_session_files_agrees_with_penguin() {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn image_replacement_agrees_with_penguin() {
     let path = sample_data::path("penguin/image-cases.json");
-    let folder = path.parent().unwrap().join("02_multimodal/conversations");
-    let file = std::fs::read_dir(folder)
+    let dir = path.parent().unwrap().join("02_multimodal/conversations");
+    let file = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.file_name().unwrap().to_string_lossy() != "session_index.json")

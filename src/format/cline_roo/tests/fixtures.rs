@@ -32,12 +32,12 @@ fn recorded_usage_is_read_from_the_panel_file() {
         let mut report = Report::default();
         truth::read(
             Format::ClineRoo,
-            &truth::folder("cline-roo").join(&name),
+            &truth::dir("cline-roo").join(&name),
             &mut report,
         )
         .unwrap();
         assert!(report.findings.is_empty(), "{name}: {report:?}");
-        let panel = truth::folder("cline-roo")
+        let panel = truth::dir("cline-roo")
             .join(&name)
             .with_file_name("ui_messages.json");
         assert!(truth::read(Format::ClineRoo, &panel, &mut Report::default()).is_err());

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn files(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => files(&path, found),
@@ -106,7 +106,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         .filter(|(_, name)| {
             !name.starts_with("storage") && !name.ends_with(".db") && !name.ends_with(".vscdb")
         })
-        .and_then(|(folder, name)| Some((Format::from_name(folder)?, name)));
+        .and_then(|(dir, name)| Some((Format::from_name(dir)?, name)));
     let expected = if path == ALIKE.0 {
         (is != ALIKE.1).then(|| ALIKE.1.to_string())
     } else if let Some((read, name)) = read {
@@ -122,7 +122,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         let foreign = verdict.evidence.contains("unsupported format");
         foreign.then(|| "no other system's".to_string())
     } else if let Some(home) = path.strip_prefix("homes/home/") {
-        let expected = HOMES.iter().find(|(folder, _)| home.starts_with(folder));
+        let expected = HOMES.iter().find(|(dir, _)| home.starts_with(dir));
         let name = verdict.name.unwrap_or("unknown");
         // Files next to sessions are rejected, or detected as what they are.
         let read = verdict.format.is_some();
@@ -130,7 +130,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
         (read && name != expected).then(|| expected.to_string())
     } else if ["foreign/", "compaction/", "validate/", "redact/", "usage/"]
         .iter()
-        .any(|folder| path.starts_with(folder))
+        .any(|dir| path.starts_with(dir))
     {
         // Covered by their own tests.
         None
@@ -139,7 +139,7 @@ fn fault(path: &str, verdict: &Detection) -> Option<String> {
     } else if format.is_some() {
         Some("unknown".to_string())
     } else {
-        let name = NAMES.iter().find(|(folder, _)| path.starts_with(folder));
+        let name = NAMES.iter().find(|(dir, _)| path.starts_with(dir));
         let about = about.iter().any(|name| path.ends_with(name)) || NAMELESS.contains(&path);
         name.filter(|(_, name)| !about && !verdict.evidence.contains(name))
             .map(|(_, name)| (*name).to_string())
@@ -165,8 +165,8 @@ fn every_fixture_is_detected() {
 }
 
 /// The format and file names in `truth.json` of a directory; a name that ends with `/` is a directory.
-fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
-    let text = fs::read(folder.join("truth.json")).ok()?;
+fn truth(dir: &Path) -> Option<(String, Vec<String>)> {
+    let text = fs::read(dir.join("truth.json")).ok()?;
     let format = json::text(json::member(&text, "format")?)?.into_owned();
     let files = json::members(json::member(&text, "files")?, Dialect::Strict)?;
     Some((
@@ -179,14 +179,14 @@ fn truth(folder: &Path) -> Option<(String, Vec<String>)> {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn detection_agrees_with_the_truth() {
-    let folders = fs::read_dir(crate::sample_data::path("wild")).unwrap();
+    let dirs = fs::read_dir(crate::sample_data::path("wild")).unwrap();
     let (mut right, mut ambiguous, mut extra, mut wrong) = (0, 0, 0, Vec::new());
-    for folder in folders.map(|entry| entry.unwrap().path()) {
-        let Some((format, names)) = truth(&folder) else {
+    for dir in dirs.map(|entry| entry.unwrap().path()) {
+        let Some((format, names)) = truth(&dir) else {
             continue;
         };
         for name in names.iter().filter(|name| !name.ends_with('/')) {
-            let found = verdict(&folder.join(name));
+            let found = verdict(&dir.join(name));
             // One message per line fits both formats.
             let lines = format == "openai-chat" && found.name == Some("jsonl");
             let path = format!("wild/{format}/{name}");
@@ -196,7 +196,7 @@ fn detection_agrees_with_the_truth() {
                 Some(_) if plain => right += 1,
                 Some(name) if name == format || found.others.contains(&&*format) => ambiguous += 1,
                 None if found.evidence.ends_with(", not a session") => extra += 1,
-                _ => wrong.push(format!("{}/{name}: {found:?}", folder.display())),
+                _ => wrong.push(format!("{}/{name}: {found:?}", dir.display())),
             }
         }
     }

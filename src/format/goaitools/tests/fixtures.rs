@@ -5,12 +5,12 @@ use super::{Class, ErrorKind, counted_lines, session, state, through_lines, writ
 use serde_json::Value;
 use std::path::PathBuf;
 
-fn folder() -> PathBuf {
+fn dir() -> PathBuf {
     crate::sample_data::path("goaitools")
 }
 
 fn rows(name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(folder().join("tables").join(name)).unwrap();
+    let text = std::fs::read_to_string(dir().join("tables").join(name)).unwrap();
     let table: Value = serde_json::from_str(&text).unwrap();
     table["rows"].as_array().unwrap().clone()
 }
@@ -28,9 +28,9 @@ fn bytes(hex: &str) -> Vec<u8> {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn every_state_is_restored_byte_for_byte() {
-    let folder = folder();
+    let dir = dir();
     let mut same = 0;
-    for entry in std::fs::read_dir(folder.join("states")).unwrap() {
+    for entry in std::fs::read_dir(dir.join("states")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let session = session(&text);

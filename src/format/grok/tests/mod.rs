@@ -51,7 +51,7 @@ fn fixtures_have_their_counts() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_summary_next_to_a_history_is_read() {
-    let path = truth::folder("grok").join("stage0/chat_history.jsonl");
+    let path = truth::dir("grok").join("stage0/chat_history.jsonl");
     let sessions = truth::read(FORMAT, &path, &mut Default::default()).unwrap();
     let header = header(&sessions[0]);
     assert_eq!(header["id"], "019f6851-7ec4-7ef0-97d3-03f3eee38755");

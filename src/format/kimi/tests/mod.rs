@@ -82,7 +82,7 @@ fn fixtures_have_their_counts() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_state_of_a_session_is_read() {
-    let path = truth::folder("kimi").join("stage0_small/agents/main/wire.jsonl");
+    let path = truth::dir("kimi").join("stage0_small/agents/main/wire.jsonl");
     let sessions = truth::read(FORMAT, &path, &mut Default::default()).unwrap();
     let header = header(&sessions[0]);
     assert_eq!(

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn states_are_restored_byte_for_byte() {
-    let folder = fixture("states");
+    let dir = fixture("states");
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let (read, report) = session(&bytes);

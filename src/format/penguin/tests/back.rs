@@ -1,6 +1,6 @@
 //! Writes the Penguin sample data back, if available, from the lines of the record stream alone.
 
-use super::fixtures::{folder, read_path};
+use super::fixtures::{dir, read_path};
 use super::lines;
 use super::written::{session, written};
 use crate::format::report::Report;
@@ -25,8 +25,8 @@ const DIFFERENT: [(&str, &str, usize); 3] = [
     ),
 ];
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
+fn files(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             files(&path, found);
@@ -44,7 +44,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn files_are_restored_byte_for_byte() {
-    let root = folder();
+    let root = dir();
     let mut all = Vec::new();
     files(&root, &mut all);
     all.sort();
@@ -99,7 +99,7 @@ fn context_of(path: &Path) -> Vec<Value> {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn the_model_context_agrees_with_penguin() {
-    let root = folder();
+    let root = dir();
     let case = root.join("03_tools");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();
@@ -120,7 +120,7 @@ fn the_model_context_agrees_with_penguin() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn checkpoints_are_read_as_sessions() {
-    let root = folder();
+    let root = dir();
     let case = root.join("17_checkpoints_workspace");
     let expected: Value =
         serde_json::from_slice(&std::fs::read(case.join("expected.json")).unwrap()).unwrap();

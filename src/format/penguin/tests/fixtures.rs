@@ -9,14 +9,14 @@ use crate::model::session::Session;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-pub(super) fn folder() -> PathBuf {
+pub(super) fn dir() -> PathBuf {
     crate::sample_data::path("penguin")
 }
 
 pub(super) fn read_path(path: &Path) -> (Result<Session>, Report) {
     let name = path.file_name().unwrap().to_str().unwrap();
-    let (folder, mut report) = (path.parent().unwrap(), Report::default());
-    let neighbor = |name: &str| Ok(std::fs::read(folder.join(name)).ok());
+    let (dir, mut report) = (path.parent().unwrap(), Report::default());
+    let neighbor = |name: &str| Ok(std::fs::read(dir.join(name)).ok());
     let bytes = std::fs::read(path).unwrap();
     let source = DocumentSource {
         name: Some(name),
@@ -120,11 +120,11 @@ fn agree_with_session(session: &Session, expected: &Value) {
     agree_with_rows(session, expected["rows"].as_array().unwrap());
 }
 
-fn tolerances(folder: &Path, expected: &Value) -> usize {
+fn tolerances(dir: &Path, expected: &Value) -> usize {
     let files = expected["files"].as_array().unwrap();
     for file in files {
         let name = file["file"].as_str().unwrap();
-        let (session, report) = read_path(&folder.join("conversations").join(name));
+        let (session, report) = read_path(&dir.join("conversations").join(name));
         let recovered = file["convo"]["recovered"].as_u64().unwrap() as usize;
         let warn = file["convo"]["warn"].as_bool().unwrap();
         let Ok(session) = session else {
@@ -192,15 +192,15 @@ fn large(session: &Session, facts: &Value) {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 #[allow(clippy::print_stderr)]
 fn the_collection_has_its_expected_counts() {
-    let folder = folder();
+    let dir = dir();
     let (mut cases, mut files) = (0, 0);
-    let mut folders: Vec<_> = std::fs::read_dir(&folder)
+    let mut dirs: Vec<_> = std::fs::read_dir(&dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    folders.sort();
-    for folder in folders {
-        let case = folder.file_name().unwrap().to_str().unwrap().to_string();
+    dirs.sort();
+    for dir in dirs {
+        let case = dir.file_name().unwrap().to_str().unwrap().to_string();
         if ![
             "01", "02", "03", "04", "05", "10", "12", "13", "14", "15", "18", "22",
         ]
@@ -209,15 +209,14 @@ fn the_collection_has_its_expected_counts() {
             continue;
         }
         let expected: Value =
-            serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
+            serde_json::from_slice(&std::fs::read(dir.join("expected.json")).unwrap()).unwrap();
         let path = |id: &Value| {
-            folder
-                .join("conversations")
+            dir.join("conversations")
                 .join(format!("{}.json", id.as_str().unwrap()))
         };
         cases += 1;
         match &case[..2] {
-            "15" => files += tolerances(&folder, &expected),
+            "15" => files += tolerances(&dir, &expected),
             "18" => {
                 let (session, report) = read_path(&path(&expected["facts"]["id"]));
                 assert!(!report.is_damaged(), "{case}");
@@ -280,7 +279,7 @@ fn the_collection_has_its_expected_counts() {
             _ => {
                 for expected in expected["sessions"].as_array().unwrap() {
                     let path = match expected["file"].as_str() {
-                        Some(file) => folder.join("conversations").join(file),
+                        Some(file) => dir.join("conversations").join(file),
                         None => path(&expected["id"]),
                     };
                     let (session, report) = read_path(&path);

@@ -1,7 +1,7 @@
 //! Property tests with arbitrary bytes: no panic, no loss, and the view follows the rules.
 
 use super::super::{InputKind, facts, lines, without_bom};
-use super::{Folder, message, read_in, read_pair, thought};
+use super::{TestDir, message, read_in, read_pair, thought};
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
@@ -46,11 +46,11 @@ proptest! {
         bytes in prop_oneof![mutated(), prop::collection::vec(any::<u8>(), 0..200)],
         sidecar in prop_oneof![Just(Vec::new()), any::<u8>().prop_map(|skip| format!("{{\"skip\":{}}}", skip % 8).into_bytes()), mutated()],
     ) {
-        let folder = Folder::from([("s.meta.json".to_string(), sidecar.clone()), ("t.jsonl".to_string(), bytes.clone())]);
+        let dir = TestDir::from([("s.meta.json".to_string(), sidecar.clone()), ("t.jsonl".to_string(), bytes.clone())]);
         for name in [None, Some("s.json"), Some("t.meta.json")] {
-            let _ = read_in(&folder, name, &bytes);
+            let _ = read_in(&dir, name, &bytes);
         }
-        if let Ok(read) = read_in(&folder, Some("s.jsonl"), &bytes)
+        if let Ok(read) = read_in(&dir, Some("s.jsonl"), &bytes)
             && matches!(facts::input_kind(without_bom(&bytes).1), InputKind::Other | InputKind::Pieces(_))
         {
             let events = ["summary", "truncate", "compact"];

@@ -4,7 +4,7 @@
 use super::super::line::MessageLine;
 use super::super::member::ParseRules;
 use super::super::raw::{BOM, RawLine, lines};
-use super::{Folder, Read, read_in};
+use super::{Read, TestDir, read_in};
 use crate::model::message::Message;
 use crate::model::view::View;
 use serde_json::{Value, from_slice, json as value};
@@ -15,7 +15,7 @@ pub(super) fn fixtures() -> PathBuf {
     crate::sample_data::path("picoclaw")
 }
 
-fn folder_at(path: &Path) -> Folder {
+fn dir_at(path: &Path) -> TestDir {
     let files = fs::read_dir(path)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -139,19 +139,19 @@ fn raw_numbers(bytes: &[u8], rejected: &[u64]) -> Vec<u64> {
 }
 
 /// Compares one state; `false` if there is no file for its key.
-fn check_state(case: &str, folder: &Folder, state: &Value) -> bool {
+fn check_state(case: &str, dir: &TestDir, state: &Value) -> bool {
     let key = state["key"].as_str().unwrap();
     let stem = key.replace([':', '/', '\\'], "_");
     let (log, sidecar) = (format!("{stem}.jsonl"), format!("{stem}.meta.json"));
-    let name = if folder.contains_key(&log) { &log } else { &sidecar };
-    let Some(bytes) = folder.get(name) else {
+    let name = if dir.contains_key(&log) { &log } else { &sidecar };
+    let Some(bytes) = dir.get(name) else {
         assert!(
             state["visible"].as_array().is_some_and(Vec::is_empty),
             "{case} {key}"
         );
         return false;
     };
-    let read = read_in(folder, Some(name), bytes).unwrap();
+    let read = read_in(dir, Some(name), bytes).unwrap();
     let at = format!("{case} {key:?}");
     if let Some(convo) = state.get("convo_visible") {
         assert_eq!(read.texts(), texts(convo), "{at}");
@@ -217,10 +217,10 @@ fn check_state(case: &str, folder: &Folder, state: &Value) -> bool {
 fn views_agree_with_picoclaw() {
     let root = fixtures();
     let (mut cases, mut states, mut absent) = (0, 0, 0);
-    let mut run = |case: &str, folder: &Folder, expected: &Value| {
+    let mut run = |case: &str, dir: &TestDir, expected: &Value| {
         cases += 1;
         for state in expected["states"].as_array().into_iter().flatten() {
-            if check_state(case, folder, state) {
+            if check_state(case, dir, state) {
                 states += 1;
             } else {
                 absent += 1;
@@ -236,7 +236,7 @@ fn views_agree_with_picoclaw() {
         if path.join("sessions").is_dir() {
             run(
                 &case,
-                &folder_at(&path.join("sessions")),
+                &dir_at(&path.join("sessions")),
                 &from_slice(&expected).unwrap(),
             );
         }
@@ -263,8 +263,8 @@ fn safe_compaction_shows_the_same_in_every_state() {
     let root = fixtures().join("70-safe-compaction");
     let expected: Value = from_slice(&fs::read(root.join("expected.json")).unwrap()).unwrap();
     for state in ["0-before", "1-placeholders", "2-skip-cleared", "3-after"] {
-        let folder = folder_at(&root.join(state));
-        let read = read_in(&folder, Some("s.jsonl"), &folder["s.jsonl"]).unwrap();
+        let dir = dir_at(&root.join(state));
+        let read = read_in(&dir, Some("s.jsonl"), &dir["s.jsonl"]).unwrap();
         assert_eq!(
             read.texts(),
             texts(&expected["visible_in_every_state"]),
@@ -283,14 +283,14 @@ fn safe_compaction_shows_the_same_in_every_state() {
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn legacy_documents_match_their_expected_records() {
     let root = fixtures();
-    let folder = folder_at(&root.join("60-legacy-before/sessions"));
+    let dir = dir_at(&root.join("60-legacy-before/sessions"));
     let plan: Value = from_slice(&fs::read(root.join("60-legacy-before/expected.json")).unwrap()).unwrap();
     let after: Value = from_slice(&fs::read(root.join("61-legacy-after/expected.json")).unwrap()).unwrap();
     let mut compared = 0;
     for entry in plan["plan"].as_array().unwrap() {
         let name = entry["file"].as_str().unwrap();
-        let Some(bytes) = folder.get(name) else { continue };
-        let read = read_in(&folder, Some(name), bytes);
+        let Some(bytes) = dir.get(name) else { continue };
+        let read = read_in(&dir, Some(name), bytes);
         if entry["convo"] == "error" {
             assert!(read.is_err(), "{name}");
             continue;
@@ -323,9 +323,9 @@ fn legacy_documents_match_their_expected_records() {
     }
     assert_eq!(compared, 4);
 
-    let folder = folder_at(&root.join("64-legacy-manager-save/sessions"));
-    let (name, bytes) = folder.iter().next().unwrap();
-    let read = read_in(&folder, Some(name), bytes).unwrap();
+    let dir = dir_at(&root.join("64-legacy-manager-save/sessions"));
+    let (name, bytes) = dir.iter().next().unwrap();
+    let read = read_in(&dir, Some(name), bytes).unwrap();
     let full: Value = from_slice(&fs::read(root.join("02-full-messages/expected.json")).unwrap()).unwrap();
     assert_eq!(
         picoclaw_view(&read),

@@ -12,7 +12,7 @@ use crate::model::record::RecordKind as Line;
 use crate::model::view::View;
 use std::collections::BTreeMap;
 
-pub(super) type Folder = BTreeMap<String, Vec<u8>>;
+pub(super) type TestDir = BTreeMap<String, Vec<u8>>;
 
 /// A session that was read, and the report.
 pub(super) struct Read {
@@ -20,8 +20,8 @@ pub(super) struct Read {
     pub report: Report,
 }
 
-pub(super) fn read_in(folder: &Folder, name: Option<&str>, bytes: &[u8]) -> Result<Read> {
-    let neighbor = |name: &str| Ok(folder.get(name).cloned());
+pub(super) fn read_in(dir: &TestDir, name: Option<&str>, bytes: &[u8]) -> Result<Read> {
+    let neighbor = |name: &str| Ok(dir.get(name).cloned());
     let mut report = Report::default();
     let mut sessions = read(
         &DocumentSource {
@@ -41,8 +41,8 @@ pub(super) fn read_in(folder: &Folder, name: Option<&str>, bytes: &[u8]) -> Resu
 }
 
 pub(super) fn read_pair(lines: &str, sidecar: &str) -> Read {
-    let folder = Folder::from([("s.meta.json".to_string(), sidecar.as_bytes().to_vec())]);
-    read_in(&folder, Some("s.jsonl"), lines.as_bytes()).unwrap()
+    let dir = TestDir::from([("s.meta.json".to_string(), sidecar.as_bytes().to_vec())]);
+    read_in(&dir, Some("s.jsonl"), lines.as_bytes()).unwrap()
 }
 
 impl Read {
@@ -212,9 +212,9 @@ fn lines_that_are_not_messages_are_preserved_and_hidden() {
     }
     // Without any message, only the file name identifies a session.
     let none = rejected.join("\n");
-    assert!(read_in(&Folder::new(), Some("x.jsonl"), none.as_bytes()).is_ok());
+    assert!(read_in(&TestDir::new(), Some("x.jsonl"), none.as_bytes()).is_ok());
     for name in [None, Some("x.json"), Some("x.log")] {
-        let error = read_in(&Folder::new(), name, none.as_bytes()).err().unwrap();
+        let error = read_in(&TestDir::new(), name, none.as_bytes()).err().unwrap();
         assert_eq!(error.kind, ErrorKind::Data);
     }
 }
@@ -266,7 +266,7 @@ fn a_sidecar_may_be_missing_or_damaged() {
         (wrong.texts(), wrong.report.is_damaged()),
         (vec!["a".to_string()], true)
     );
-    let missing = read_in(&Folder::new(), Some("a_b.jsonl"), lines.as_bytes()).unwrap();
+    let missing = read_in(&TestDir::new(), Some("a_b.jsonl"), lines.as_bytes()).unwrap();
     assert_eq!(missing.session.header_text("key").as_deref(), Some("a_b"));
     assert!(missing.report.findings.is_empty());
     let other = read_pair(&lines, r#"{"key":"else"}"#);
@@ -279,19 +279,19 @@ fn a_sidecar_may_be_missing_or_damaged() {
 fn either_file_of_a_pair_leads_to_the_same_session() {
     let lines = [message("user", "a"), message("user", "b")].concat();
     let sidecar = r#"{"key":"s","skip":1,"summary":"sum"}"#;
-    let folder = Folder::from([
+    let dir = TestDir::from([
         ("s.jsonl".to_string(), lines.clone().into_bytes()),
         ("s.meta.json".to_string(), sidecar.as_bytes().to_vec()),
     ]);
-    let by_log = read_in(&folder, Some("s.jsonl"), lines.as_bytes()).unwrap();
-    let by_sidecar = read_in(&folder, Some("s.meta.json"), sidecar.as_bytes()).unwrap();
+    let by_log = read_in(&dir, Some("s.jsonl"), lines.as_bytes()).unwrap();
+    let by_sidecar = read_in(&dir, Some("s.meta.json"), sidecar.as_bytes()).unwrap();
     assert_eq!(by_log.log(), by_sidecar.log());
-    let alone = read_in(&Folder::new(), Some("s.meta.json"), sidecar.as_bytes()).unwrap();
+    let alone = read_in(&TestDir::new(), Some("s.meta.json"), sidecar.as_bytes()).unwrap();
     assert_eq!((alone.summary(), alone.texts().len()), ("sum".to_string(), 0));
     // On a pipe, this is not a legacy session even though it has a summary.
-    let piped = read_in(&Folder::new(), None, br#"{"key":"k","summary":"sum","skip":0}"#).unwrap();
+    let piped = read_in(&TestDir::new(), None, br#"{"key":"k","summary":"sum","skip":0}"#).unwrap();
     assert!(piped.log()[0].contains(r#""key":"k""#) && !piped.log()[0].contains("members"));
-    assert!(read_in(&Folder::new(), Some("s.meta.json"), br#"{"foo":1}"#).is_err());
+    assert!(read_in(&TestDir::new(), Some("s.meta.json"), br#"{"foo":1}"#).is_err());
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_document_with_damaged_messages_is_read() {
         " \"messages\": [\n  {\"role\": \"user\",\n   \"content\": [{\"type\": \"text\", \"text\": \"parts\"}]},\n",
         "  {\"role\": 5},\n  null,\n  {\"role\": \"assistant\", \"content\": \"b\"}\n ],\n \"summary\": \"s\"\n}"
     );
-    let read = read_in(&Folder::new(), Some("other.json"), document.as_bytes()).unwrap();
+    let read = read_in(&TestDir::new(), Some("other.json"), document.as_bytes()).unwrap();
     assert_eq!(
         (read.texts(), read.summary()),
         (vec!["parts".to_string(), "b".to_string()], "s".to_string())
@@ -330,7 +330,7 @@ fn a_document_with_damaged_messages_is_read() {
         "[{\"role\":\"user\"}]",
     ] {
         for name in [None, Some("x.json")] {
-            assert!(read_in(&Folder::new(), name, none.as_bytes()).is_err(), "{none}");
+            assert!(read_in(&TestDir::new(), name, none.as_bytes()).is_err(), "{none}");
         }
     }
 }
@@ -338,7 +338,7 @@ fn a_document_with_damaged_messages_is_read() {
 #[test]
 fn keys_and_ids_derive_from_the_file_name_or_content() {
     let id = |name: Option<&str>, bytes: &str| {
-        let read = read_in(&Folder::new(), name, bytes.as_bytes()).unwrap();
+        let read = read_in(&TestDir::new(), name, bytes.as_bytes()).unwrap();
         (
             read.session.header_text("id").unwrap(),
             read.session.header_text("key"),
@@ -354,10 +354,11 @@ fn keys_and_ids_derive_from_the_file_name_or_content() {
         id(Some("a b.jsonl"), ""),
         ("key_a_20b".into(), Some("a b".into()))
     );
-    let folder =
-        Folder::from([".meta.json", "x.meta.json"].map(|name| (name.to_string(), br#"{"key":""}"#.to_vec())));
+    let dir = TestDir::from(
+        [".meta.json", "x.meta.json"].map(|name| (name.to_string(), br#"{"key":""}"#.to_vec())),
+    );
     for (name, key) in [(".jsonl", ""), ("x.jsonl", "x")] {
-        let read = read_in(&folder, Some(name), b"").unwrap();
+        let read = read_in(&dir, Some(name), b"").unwrap();
         assert_eq!(read.session.header_text("key").as_deref(), Some(key));
     }
     let lines = message("user", "a");
@@ -369,7 +370,7 @@ fn keys_and_ids_derive_from_the_file_name_or_content() {
 fn invalid_bytes_are_read_as_in_go() {
     let mut bytes = b"{\"role\":\"user\",\"content\":\"a\xe2\x82b\"}\n".to_vec();
     bytes.extend_from_slice(br#"{"role":"user","content":"\ud800"}"#);
-    let read = read_in(&Folder::new(), Some("s.jsonl"), &bytes).unwrap();
+    let read = read_in(&TestDir::new(), Some("s.jsonl"), &bytes).unwrap();
     assert_eq!(read.texts(), ["a\u{fffd}\u{fffd}b", "\u{fffd}"]);
     assert!(read.log()[2].contains(r"\ud800"));
     let places: Vec<u64> = read

@@ -11,11 +11,11 @@ fn real_world_files_are_restored() {
     let root = sample_data::path("wild");
     let mut files = 0;
     for api in READ {
-        let folder = root.join(api.name());
-        let truth = std::fs::read(folder.join("truth.json")).unwrap();
+        let dir = root.join(api.name());
+        let truth = std::fs::read(dir.join("truth.json")).unwrap();
         let truth: serde_json::Value = serde_json::from_slice(&truth).unwrap();
         for (name, facts) in truth["files"].as_object().unwrap() {
-            let text = std::fs::read_to_string(folder.join(name)).unwrap();
+            let text = std::fs::read_to_string(dir.join(name)).unwrap();
             let session = read(api, &text);
             for purpose in [Purpose::Return, Purpose::Export] {
                 same(&printed(api, &session, purpose).0, &text);

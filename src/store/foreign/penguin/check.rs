@@ -9,7 +9,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::store::directory::Directory;
-use crate::store::foreign::files::{bytes_of, copy_to_quarantine, files, folders};
+use crate::store::foreign::files::{bytes_of, copy_to_quarantine, dirs, files};
 use crate::store::foreign::finding::{DirectoryFindings, DirectoryProblemKind};
 use crate::store::{Rewrite, write_atomically};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ pub(super) fn check(path: &Path, below: &str, out: &mut DirectoryFindings<'_>) -
     }
     index(&directory, below, &names, &links, out)?;
     chain(below, &links, out);
-    for inner in folders(&directory)? {
+    for inner in dirs(&directory)? {
         check(&path.join(&inner), &format!("{below}{inner}/"), out)?;
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::model::scope::picoclaw_normalize::AGENT;
 use crate::model::scope::signature;
 use crate::store::atomic;
 use crate::store::directory::Directory;
-use crate::store::foreign::files::{FOLDERS, bytes_of};
+use crate::store::foreign::files::{DIRS, bytes_of};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -160,8 +160,8 @@ struct PromotionRecord {
 
 impl PromotionRecord {
     fn read(directory: &Directory) -> Result<PromotionRecord> {
-        let bytes = match directory.inner(FOLDERS[0])? {
-            Some(folder) => bytes_of(&folder, RECORD)?,
+        let bytes = match directory.inner(DIRS[0])? {
+            Some(dir) => bytes_of(&dir, RECORD)?,
             None => None,
         };
         Ok(PromotionRecord {
@@ -194,20 +194,20 @@ impl PromotionRecord {
             .text("sha256", digest);
         let mut line = line.finish();
         line.push(b'\n');
-        let folder = atomic::folder(directory, FOLDERS[0])?;
+        let dir = atomic::dir(directory, DIRS[0])?;
         let access = OFlags::RDWR | OFlags::APPEND;
         loop {
             if let Some((file, facts)) =
-                atomic::open_locked(&folder, RECORD, None, access, requested.lock_timeout)?
+                atomic::open_locked(&dir, RECORD, None, access, requested.lock_timeout)?
             {
                 if self.bytes.last().is_some_and(|last| *last != b'\n') {
                     line.insert(0, b'\n'); // separates a partial record
                 }
-                let shown = folder.shown(RECORD);
+                let shown = dir.shown(RECORD);
                 atomic::write_end(&file, &shown, facts.size, &line)?;
                 return atomic::sync_end(&file, &shown, facts.size, line.len());
             }
-            if atomic::create(&folder, RECORD, &line)? {
+            if atomic::create(&dir, RECORD, &line)? {
                 return Ok(());
             }
         }

@@ -94,7 +94,7 @@ pub fn operation() -> impl Strategy<Value = Operation> {
 }
 
 pub struct Place {
-    _folder: TempDir,
+    _dir: TempDir,
     pub store: Store,
     made: Cell<u64>,
     old: Vec<u8>,
@@ -106,7 +106,7 @@ pub const AT: &str = "2026-01-02T00:00:00Z";
 
 impl Place {
     pub fn new(remembers: bool) -> Place {
-        let (folder, store) = store();
+        let (dir, store) = store();
         let memory = match remembers {
             true => {
                 r#","memory":{"strategy":"rolling_summary","keep_last":"2","total":"200","summary":"60"}"#
@@ -117,7 +117,7 @@ impl Place {
         let rule = br#"{"role":"system","content":"You must be brief.","id":"rule"}"#.to_vec();
         store.create_session("one", &[header.into_bytes(), rule]).unwrap();
         Place {
-            _folder: folder,
+            _dir: dir,
             store,
             made: Cell::new(0),
             old: Vec::new(),

@@ -141,9 +141,9 @@ fn cases_of_penguin_agree() {
     let counts = fixture("penguin/token-counts.json");
     let counts: Value = serde_json::from_str(&counts).unwrap();
     let (mut compared, mut passed) = (0, 0);
-    for (folder, cases) in counts["cases"].as_object().unwrap() {
+    for (dir, cases) in counts["cases"].as_object().unwrap() {
         for case in cases.as_array().unwrap() {
-            let name = format!("{folder}/conversations/{}", case["file"].as_str().unwrap());
+            let name = format!("{dir}/conversations/{}", case["file"].as_str().unwrap());
             // Some are damaged, and some are missing.
             let text = std::fs::read(crate::sample_data::path("penguin").join(&name)).unwrap_or_default();
             let messages = serde_json::from_slice::<Value>(&text).ok();

@@ -182,7 +182,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
     }
     let scratch = ScratchDirectory::default();
     for (path, mut stale) in databases {
-        let folder = scratch.folder()?;
+        let dir = scratch.dir()?;
         let ids: Vec<String> = stale.keys().take(FEW + 1).cloned().collect();
         let ids: Vec<&str> = match ids.len() > FEW {
             true => Vec::new(),
@@ -190,8 +190,8 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
         };
         let mut take = |row: database::DatabaseRow, records: Vec<u8>| {
             match stale.remove(&row.id) {
-                Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &folder),
-                Some(nth) => work[nth].take_row(copies, at, &row, &records, &folder),
+                Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &dir),
+                Some(nth) => work[nth].take_row(copies, at, &row, &records, &dir),
                 None => {}
             }
             true

@@ -11,15 +11,15 @@ use std::path::Path;
 /// The directory of images.
 pub struct Images<'p> {
     /// The directory; without one, placeholders are kept.
-    pub folder: Option<&'p Path>,
+    pub dir: Option<&'p Path>,
 }
 
 impl Images<'_> {
     /// The record of a message with its images in place of their placeholders; `None` if it is unchanged. Without a
     /// directory, adds the number of images to `kept`.
     pub fn restored(&self, record: &[u8], kept: &mut u64) -> Result<Option<Vec<u8>>> {
-        restored(record, &mut |placeholder| match self.folder {
-            Some(folder) => read(folder, placeholder, Placeholder::part).map(Some),
+        restored(record, &mut |placeholder| match self.dir {
+            Some(dir) => read(dir, placeholder, Placeholder::part).map(Some),
             None => {
                 *kept += 1;
                 Ok(None)
@@ -33,8 +33,8 @@ impl Images<'_> {
             let error = Error::usage("an image requires --images");
             error.hint("name the directory of slim --images, e.g.: --images DIR")
         };
-        let folder = self.folder.ok_or_else(missing)?;
-        read(folder, placeholder, |placeholder, bytes| {
+        let dir = self.dir.ok_or_else(missing)?;
+        read(dir, placeholder, |placeholder, bytes| {
             placeholder.check(bytes)?;
             Ok(bytes.to_vec())
         })
@@ -42,11 +42,11 @@ impl Images<'_> {
 }
 
 fn read(
-    folder: &Path,
+    dir: &Path,
     placeholder: &Placeholder,
     take: impl FnOnce(&Placeholder, &[u8]) -> Result<Vec<u8>>,
 ) -> Result<Vec<u8>> {
-    let path = folder.join(&placeholder.file_name);
+    let path = dir.join(&placeholder.file_name);
     let bytes = regular::read(&path).map_err(|error| match error.kind {
         ErrorKind::NotFound => {
             let error = Error::new(ErrorKind::NotFound, "no such image");

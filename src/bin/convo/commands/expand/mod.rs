@@ -85,7 +85,7 @@ fn image_name(id: &str) -> Option<String> {
 impl Expand {
     fn images(&self) -> Images<'_> {
         Images {
-            folder: self.images.as_deref(),
+            dir: self.images.as_deref(),
         }
     }
 

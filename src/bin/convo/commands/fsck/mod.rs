@@ -71,10 +71,10 @@ impl Run for Fsck {
         if self.names.iter().any(|name| name == ALL) {
             self.names.clear();
         }
-        let mut folders = Vec::new();
+        let mut dirs = Vec::new();
         for name in &self.names {
             match std::fs::metadata(name) {
-                Ok(about) if about.is_dir() => folders.push(name),
+                Ok(about) if about.is_dir() => dirs.push(name),
                 // An operand that cannot be read is an error here only if it can only be a path.
                 Err(error)
                     if error.kind() != io::ErrorKind::NotFound
@@ -85,11 +85,11 @@ impl Run for Fsck {
                 _ => {}
             }
         }
-        if !folders.is_empty() && !self.link.is_empty() {
+        if !dirs.is_empty() && !self.link.is_empty() {
             return Err(Error::usage("--link requires stored sessions").into());
         }
-        if !folders.is_empty() {
-            return self.folders(context, &folders);
+        if !dirs.is_empty() {
+            return self.dirs(context, &dirs);
         }
         for name in &self.names {
             if let Input::Path(_) | Input::Stdin = Input::of(name) {
@@ -108,25 +108,25 @@ impl Run for Fsck {
 }
 
 impl Fsck {
-    fn folders(&self, context: &Context, folders: &[&String]) -> anyhow::Result<()> {
-        if folders.len() < self.names.len() {
+    fn dirs(&self, context: &Context, dirs: &[&String]) -> anyhow::Result<()> {
+        if dirs.len() < self.names.len() {
             let error = Error::usage("cannot mix stored sessions with directories");
             return Err(error.hint("check them in separate calls").into());
         }
-        let folder = DirectoryCheck {
+        let dir = DirectoryCheck {
             context,
             from: self.from,
             repair: self.repair,
             force: self.force,
             json: self.json,
         };
-        for name in folders {
-            let done = folder.check(Path::new(name)).map(|left| {
+        for name in dirs {
+            let done = dir.check(Path::new(name)).map(|left| {
                 if left > 0 {
                     context.output.note_status(ErrorKind::No);
                 }
             });
-            report_and_continue(context, done, folders.len())?;
+            report_and_continue(context, done, dirs.len())?;
         }
         Ok(())
     }

@@ -94,11 +94,11 @@ impl Run for Generate {
 type NamedContent = (String, String);
 
 /// Writes files to a directory, which is created if missing.
-fn save(folder: &Path, files: &[NamedContent]) -> convo::Result<()> {
+fn save(dir: &Path, files: &[NamedContent]) -> convo::Result<()> {
     let failed = |path: &Path, error| Error::io(format!("cannot write {}", path.display()), error);
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     for (name, text) in files {
-        let path = folder.join(name);
+        let path = dir.join(name);
         std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
     }
     Ok(())

@@ -5,11 +5,11 @@ use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::IndexChange;
-use convo::store::{FileStat, Rewrite, make_folders, remove_file};
+use convo::store::{FileStat, Rewrite, make_dirs, remove_file};
 use std::path::{Path, PathBuf};
 
 /// Mode of created directories.
-pub const FOLDER_MODE: u32 = 0o700;
+pub const DIR_MODE: u32 = 0o700;
 
 /// Writes a new file; an existing one is an error.
 pub fn write_new(context: &Context, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
@@ -18,8 +18,8 @@ pub fn write_new(context: &Context, path: &Path, bytes: &[u8]) -> anyhow::Result
         lock_timeout: context.lock_timeout(),
         ..Rewrite::default()
     };
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        make_folders(folder, FOLDER_MODE)?;
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        make_dirs(dir, DIR_MODE)?;
     }
     write(path, bytes, &options)
 }

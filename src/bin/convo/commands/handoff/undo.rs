@@ -2,7 +2,7 @@
 //! the files that were written.
 
 use super::HandoffSession;
-use super::new_files::{FOLDER_MODE, remove_index, write_index};
+use super::new_files::{DIR_MODE, remove_index, write_index};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::{long_path, names, short_path, state_path};
@@ -10,7 +10,7 @@ use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{IndexChange, SessionSlot, is_plain_id, program, without_project, without_session};
 use convo::model::key;
-use convo::store::{make_folders, remove_file};
+use convo::store::{make_dirs, remove_file};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::io;
@@ -47,8 +47,8 @@ pub fn note(context: &Context, ready: &HandoffSession<'_>, slot: &SessionSlot) -
     if lines.ends_with(line.as_bytes()) {
         return Ok(());
     }
-    if let Some(folder) = journal.parent() {
-        make_folders(folder, FOLDER_MODE)?;
+    if let Some(dir) = journal.parent() {
+        make_dirs(dir, DIR_MODE)?;
     }
     let new = [lines, line.as_bytes()].concat();
     write_journal(context, journal, old, new)
@@ -111,9 +111,9 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
             .iter()
             .flat_map(|one| one["created"].as_array().into_iter().flatten().map(noted))
             .collect();
-        let folder = created.iter().find_map(|path| path.parent());
+        let dir = created.iter().find_map(|path| path.parent());
         // A directory in which the program wrote since remains its own.
-        let is_kept = folder.is_some_and(|folder| !is_alone(folder, &path, &created));
+        let is_kept = dir.is_some_and(|dir| !is_alone(dir, &path, &created));
         let index = same.iter().find(|one| one["index"].is_object());
         if let Some(one) = index.filter(|_| !is_kept) {
             remove_entry(
@@ -126,7 +126,7 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
         if !is_gone {
             remove_file(&path)?;
         }
-        if let Some(folder) = folder.filter(|_| !is_kept) {
+        if let Some(dir) = dir.filter(|_| !is_kept) {
             created
                 .iter()
                 .filter(|path| path.exists())
@@ -134,7 +134,7 @@ pub fn undo(context: &Context, id: &str, is_dry: bool) -> anyhow::Result<()> {
             let emptied = path
                 .ancestors()
                 .skip(1)
-                .take_while(|place| place.starts_with(folder));
+                .take_while(|place| place.starts_with(dir));
             emptied.for_each(|place| drop(std::fs::remove_dir(place))); // empty ones only
         }
         // The same id in another program can still be undone.
@@ -161,15 +161,15 @@ fn noted(path: &Value) -> PathBuf {
 }
 
 /// Whether a directory has no other files than the session and those that were created with it.
-fn is_alone(folder: &Path, session: &Path, created: &[PathBuf]) -> bool {
+fn is_alone(dir: &Path, session: &Path, created: &[PathBuf]) -> bool {
     let below = session
         .parent()
         .and_then(Path::file_name)
         .unwrap_or(OsStr::new(""));
-    let is_own = |path: &PathBuf| path == session || created.contains(path) || *path == folder.join(below);
-    [folder.to_path_buf(), folder.join(below)]
+    let is_own = |path: &PathBuf| path == session || created.contains(path) || *path == dir.join(below);
+    [dir.to_path_buf(), dir.join(below)]
         .iter()
-        .all(|folder| match std::fs::read_dir(folder) {
+        .all(|dir| match std::fs::read_dir(dir) {
             Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| is_own(&entry.path()))),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         })

@@ -288,7 +288,7 @@ fn arrange(mut rows: Vec<ListRow>, is_tree: bool) -> Vec<ListRow> {
 }
 
 /// Adds a hint to the error for an unknown name if a directory has this name.
-fn with_folder(error: anyhow::Error, input: &Input) -> anyhow::Error {
+fn with_dir(error: anyhow::Error, input: &Input) -> anyhow::Error {
     match (error.downcast::<Error>(), input) {
         (Ok(error), Input::Name(name)) if error.kind == ErrorKind::NotFound && Path::new(name).is_dir() => {
             error
@@ -348,10 +348,10 @@ impl List {
         let inputs = operands::each_input(context, &self.inputs)?;
         for input in &inputs {
             let done = match input {
-                Input::Path(path) if path.is_dir() => self.folder(context, reader, path, &mut rows),
+                Input::Path(path) if path.is_dir() => self.dir(context, reader, path, &mut rows),
                 input => self
                     .input(context, reader, input, &mut rows)
-                    .map_err(|error| with_folder(error, input)),
+                    .map_err(|error| with_dir(error, input)),
             };
             report_and_continue(context, done, inputs.len())?;
         }
@@ -403,7 +403,7 @@ impl List {
     }
 
     /// Returns the sessions of any system in a directory and its subdirectories. Skips other files.
-    fn folder(
+    fn dir(
         &self,
         context: &Context,
         reader: &OverviewReader<'_>,

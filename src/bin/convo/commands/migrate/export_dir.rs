@@ -11,7 +11,7 @@ use crate::input::regular;
 use crate::writing::secrets;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::Format;
-use convo::format::output_names::{self, FolderFile};
+use convo::format::output_names::{self, DirFile};
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
 use convo::model::key;
@@ -27,7 +27,7 @@ use std::time::Duration;
 /// The target directory and the files to write.
 pub struct Foreign {
     pub format: Format,
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     page: PageOptions,
     /// Number of secrets on HTML pages.
     pub secrets: AtomicU64,
@@ -43,15 +43,15 @@ pub struct SessionFiles {
     pub names: Vec<String>,
     digest: String,
     /// File contents, if memory allows; otherwise they are generated again.
-    files: Option<Vec<FolderFile>>,
+    files: Option<Vec<DirFile>>,
 }
 
 impl Foreign {
     /// Describes a directory of a system; `store` is needed if stored sessions are migrated.
-    pub fn new(format: Format, folder: PathBuf, page: PageOptions, store: Option<&Store>) -> Result<Foreign> {
+    pub fn new(format: Format, dir: PathBuf, page: PageOptions, store: Option<&Store>) -> Result<Foreign> {
         Ok(Foreign {
             format,
-            folder,
+            dir,
             page,
             secrets: AtomicU64::new(0),
             aliases: aliases_by_id(store)?,
@@ -117,7 +117,7 @@ impl Foreign {
         nth: usize,
         recent: &RecentFiles<'_>,
         report: &mut Report,
-    ) -> Result<(Session, Vec<FolderFile>)> {
+    ) -> Result<(Session, Vec<DirFile>)> {
         let session = session(examined, nth, recent)?;
         let aliases = examined.stored.then(|| {
             let known = self.aliases.get(&*examined.path.to_string_lossy());
@@ -153,7 +153,7 @@ impl Foreign {
         (file, nth): (usize, usize),
         examined: &ExaminedFile,
         recent: &RecentFiles<'_>,
-    ) -> Result<Vec<FolderFile>> {
+    ) -> Result<Vec<DirFile>> {
         let built = self.generated_files(file, nth)?;
         if let Some(files) = &built.files {
             return Ok(files.clone());
@@ -167,7 +167,7 @@ impl Foreign {
     }
 
     fn there(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let file = regular::open_target(&self.folder.join(name)).map_err(|error| named(error, name))?;
+        let file = regular::open_target(&self.dir.join(name)).map_err(|error| named(error, name))?;
         file.map(regular::read_all).transpose()
     }
 
@@ -214,7 +214,7 @@ impl Foreign {
         lock_timeout: Duration,
     ) -> Result<()> {
         for file in self.again(at, examined, recent)? {
-            let path = self.folder.join(&file.name);
+            let path = self.dir.join(&file.name);
             let old = regular::open_target(&path)?;
             let facts = old.as_ref().map(FileStat::of).transpose();
             let options = Rewrite {
@@ -242,8 +242,8 @@ impl Foreign {
     /// not rewritten.
     pub fn list(&self, lock_timeout: Duration) -> Result<()> {
         match foreign::system_of_format(self.format) {
-            None if self.format == Format::Html => pages::write_index(&self.folder, &self.page, lock_timeout),
-            Some(system) => system.write_index(&self.folder, lock_timeout),
+            None if self.format == Format::Html => pages::write_index(&self.dir, &self.page, lock_timeout),
+            Some(system) => system.write_index(&self.dir, lock_timeout),
             None => Ok(()),
         }
     }
@@ -287,7 +287,7 @@ impl SessionFiles {
     }
 }
 
-fn digest(files: &[FolderFile]) -> String {
+fn digest(files: &[DirFile]) -> String {
     let mut all = Vec::new();
     for file in files {
         all.extend_from_slice(file.name.as_bytes());

@@ -33,7 +33,7 @@ use convo::error::Error;
 use convo::format::Format;
 use convo::format::page::PageOptions;
 use convo::model::threads::in_parallel;
-use convo::store::make_folders;
+use convo::store::make_dirs;
 use export_dir::Foreign;
 use inspect::ExaminedFile;
 use plan::{MigrationOutcome, MigrationStep};
@@ -200,7 +200,7 @@ impl Run for Migrate {
         if let Some(Target::Foreign(foreign)) = &target {
             secrets::warn(
                 context,
-                &foreign.folder.display().to_string(),
+                &foreign.dir.display().to_string(),
                 foreign.secrets.load(Ordering::Relaxed),
             );
         }
@@ -294,16 +294,16 @@ impl Migrate {
         context: &'c Context,
         sources: &[StoredSource],
     ) -> anyhow::Result<Option<Target<'c>>> {
-        if let Some(folder) = &self.out {
+        if let Some(dir) = &self.out {
             if !self.dry_run {
-                make_folders(folder, 0o777).map_err(|error| Error {
+                make_dirs(dir, 0o777).map_err(|error| Error {
                     message: format!("cannot create {}", error.message),
                     ..error
                 })?;
             }
             if self.format() == Format::Native {
-                return Ok(Some(Target::Folder {
-                    path: folder.clone(),
+                return Ok(Some(Target::Directory {
+                    path: dir.clone(),
                     packs: self.packing.pack,
                 }));
             }
@@ -311,7 +311,7 @@ impl Migrate {
                 .iter()
                 .any(|source| matches!(source, StoredSource::Stored(_)));
             let store = store.then(|| context.store()).transpose()?;
-            let foreign = Foreign::new(self.format(), folder.clone(), self.page()?, store)?;
+            let foreign = Foreign::new(self.format(), dir.clone(), self.page()?, store)?;
             return Ok(Some(Target::Foreign(foreign)));
         }
         if self.dry_run && !context.store_path()?.exists() {
@@ -417,7 +417,7 @@ impl Migrate {
             Target::Store(store) => aliases::claim(context, store, examined, steps)?,
             // Write the index last, so that it lists only existing files.
             Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
-            Target::Folder { .. } => {}
+            Target::Directory { .. } => {}
         }
         Ok(())
     }

@@ -11,17 +11,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Writes the index of all pages in a directory; an up-to-date index is not replaced.
-pub fn write_index(folder: &Path, page: &PageOptions, lock_timeout: Duration) -> Result<()> {
+pub fn write_index(dir: &Path, page: &PageOptions, lock_timeout: Duration) -> Result<()> {
     let cannot_read = |error| Error::io("cannot read", error);
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(cannot_read)? {
+    for entry in std::fs::read_dir(dir).map_err(cannot_read)? {
         let name = entry.map_err(cannot_read)?.file_name();
         names.extend(name.into_string().ok().filter(|name| name.ends_with(".html")));
     }
     names.sort();
     let mut pages = Vec::new();
     for name in names.into_iter().filter(|name| name != html::INDEX) {
-        let file = regular::open_target(&folder.join(&name)).map_err(|error| named(error, &name))?;
+        let file = regular::open_target(&dir.join(&name)).map_err(|error| named(error, &name))?;
         let Some(file) = file else { continue };
         let mut head = Vec::new();
         file.take(html::HEAD as u64)
@@ -31,7 +31,7 @@ pub fn write_index(folder: &Path, page: &PageOptions, lock_timeout: Duration) ->
     }
     let pages = pages.iter().map(|(name, head)| (name.as_str(), head.as_slice()));
     let index = html::index(pages, page);
-    let path = folder.join(html::INDEX);
+    let path = dir.join(html::INDEX);
     if let Some(file) = regular::open_target(&path)?
         && regular::read_all(file)? == index
     {

@@ -16,7 +16,7 @@ pub enum Target<'c> {
     /// The store.
     Store(&'c Store),
     /// A directory of files `<id>.jsonl`; with `packs`, each new file is one line.
-    Folder { path: PathBuf, packs: bool },
+    Directory { path: PathBuf, packs: bool },
     /// A directory of another system.
     Foreign(Foreign),
 }
@@ -26,8 +26,8 @@ impl Target<'_> {
     pub fn batch(&self) -> Result<Batch> {
         match self {
             Target::Store(store) => store.batch(),
-            Target::Folder { path, .. } => Batch::in_folder(path),
-            Target::Foreign(foreign) => Batch::in_foreign_folder(&foreign.folder),
+            Target::Directory { path, .. } => Batch::in_dir(path),
+            Target::Foreign(foreign) => Batch::in_foreign_dir(&foreign.dir),
         }
     }
 
@@ -41,7 +41,7 @@ impl Target<'_> {
     ) -> Result<Staged<'b>> {
         match self {
             Target::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),
-            Target::Folder { packs: true, .. } => transfer::stage_packed(batch, examined, nth, recent),
+            Target::Directory { packs: true, .. } => transfer::stage_packed(batch, examined, nth, recent),
             _ => transfer::stage(batch, examined, nth, recent),
         }
     }
@@ -50,8 +50,8 @@ impl Target<'_> {
     pub fn sync(&self) -> Result<()> {
         match self {
             Target::Store(store) => store.sync_names(),
-            Target::Folder { path, .. } => store::sync_directory_names(path),
-            Target::Foreign(foreign) => store::sync_directory_names(&foreign.folder),
+            Target::Directory { path, .. } => store::sync_directory_names(path),
+            Target::Foreign(foreign) => store::sync_directory_names(&foreign.dir),
         }
     }
 
@@ -65,7 +65,7 @@ impl Target<'_> {
                     Ok(None)
                 }
             }
-            Target::Folder { path, .. } => {
+            Target::Directory { path, .. } => {
                 let file = regular::open_target(&path.join(format!("{id}.jsonl")));
                 let file = file.map_err(|error| named(error, &format!("{id}.jsonl")))?;
                 Ok(file.map(|file| -> Box<dyn Reader> { Box::new(NativeReader::new(Vec::new(), file)) }))

@@ -98,7 +98,7 @@ fn compare(
             let (session, length) = store.load_with_archive(&found.id, &mut Report::default())?;
             (session, length, LineDestination::Store)
         }
-        Target::Folder { path, .. } => match read(&path.join(format!("{}.jsonl", found.id)))? {
+        Target::Directory { path, .. } => match read(&path.join(format!("{}.jsonl", found.id)))? {
             Some((bytes, _)) => (session(&bytes)?, bytes.len() as u64, LineDestination::Stream),
             None => return Ok(TargetState::New),
         },
@@ -148,8 +148,8 @@ pub fn apply(update: &TargetUpdate, target: &Target<'_>, id: &str, context: &Con
             true => Ok(()),
             false => Err(changed()),
         },
-        Target::Folder { path: folder, .. } => {
-            let path = folder.join(format!("{id}.jsonl"));
+        Target::Directory { path: dir, .. } => {
+            let path = dir.join(format!("{id}.jsonl"));
             let (bytes, facts) = read(&path)?.ok_or_else(changed)?;
             if bytes.len() as u64 != update.length {
                 return Err(changed());

@@ -286,7 +286,7 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> any
         Input::Name(name) if name == ALL => store(context, sources)?,
         Input::Name(name) => {
             let id = context.store().and_then(|store| store.resolve(&name));
-            let id = id.map_err(|error| named(with_folder(error, &name), &name))?;
+            let id = id.map_err(|error| named(with_dir(error, &name), &name))?;
             sources.push(SearchSource::stored(id, None));
         }
         Input::Row(name, path, id) => sources.push(SearchSource {
@@ -321,7 +321,7 @@ fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> any
 }
 
 /// Adds a hint to the error for an unknown name if a directory or file has this name.
-fn with_folder(error: Error, name: &str) -> Error {
+fn with_dir(error: Error, name: &str) -> Error {
     match error.kind == ErrorKind::NotFound && Path::new(name).is_dir() {
         true => error.hint(format!("search the directory of this name with: ./{name}")),
         false => with_path_hint(error, name),

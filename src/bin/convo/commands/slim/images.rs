@@ -12,7 +12,7 @@ use std::path::Path;
 /// The destination of images.
 pub struct ImageArgs<'p> {
     /// The directory; none if images are kept in the session.
-    pub folder: Option<&'p Path>,
+    pub dir: Option<&'p Path>,
     /// Whether images are written or only counted.
     pub is_written: bool,
 }
@@ -20,7 +20,7 @@ pub struct ImageArgs<'p> {
 impl ImageArgs<'_> {
     /// Whether images are extracted to a directory.
     pub fn is_given(&self) -> bool {
-        self.folder.is_some()
+        self.dir.is_some()
     }
 
     /// Writes an image unless its file exists.
@@ -28,10 +28,10 @@ impl ImageArgs<'_> {
     /// # Errors
     /// [`ErrorKind::Exists`] if the file has different content.
     pub fn keep(&self, image: &Image) -> Result<()> {
-        let Some(folder) = self.folder.filter(|_| self.is_written) else {
+        let Some(dir) = self.dir.filter(|_| self.is_written) else {
             return Ok(());
         };
-        let path = folder.join(Placeholder::of(&image.media_type, &image.bytes).file_name);
+        let path = dir.join(Placeholder::of(&image.media_type, &image.bytes).file_name);
         let at = |error| named(error, &path_name(&path));
         match std::fs::read(&path) {
             Ok(bytes) if bytes == image.bytes => return sync_file(&path).map_err(at),
@@ -42,9 +42,9 @@ impl ImageArgs<'_> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(at(Error::io("cannot read", error))),
         }
-        std::fs::create_dir_all(folder).map_err(|error| {
+        std::fs::create_dir_all(dir).map_err(|error| {
             let error = Error::io("cannot make the directory", error).kind(ErrorKind::InputOutput);
-            named(error, &path_name(folder))
+            named(error, &path_name(dir))
         })?;
         let write = |out: &mut dyn Write| {
             let written = out.write_all(&image.bytes);

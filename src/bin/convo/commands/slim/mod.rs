@@ -154,7 +154,7 @@ impl OpenedInput {
 impl Slim {
     fn images(&self, is_written: bool) -> ImageArgs<'_> {
         ImageArgs {
-            folder: self.images.as_deref(),
+            dir: self.images.as_deref(),
             is_written,
         }
     }

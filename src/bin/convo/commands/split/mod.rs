@@ -174,7 +174,7 @@ impl Run for Split {
             return Ok(());
         }
         match &self.out {
-            Some(folder) => output_dir::write(&self, context, &inputs, folder, writing),
+            Some(dir) => output_dir::write(&self, context, &inputs, dir, writing),
             None => write_to(context, writing, |out| {
                 let mut nth = 0;
                 for input in &inputs {

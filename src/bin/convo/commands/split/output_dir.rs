@@ -12,7 +12,7 @@ use crate::writing::{Export, OutputFormat, packing};
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::key::checked_id;
 use convo::model::session::Session;
-use convo::store::{Batch, Staged, make_folders};
+use convo::store::{Batch, Staged, make_dirs};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -24,19 +24,19 @@ pub fn write(
     split: &Split,
     context: &Context,
     inputs: &[Input],
-    folder: &Path,
+    dir: &Path,
     writing: OutputFormat<'_>,
 ) -> anyhow::Result<()> {
-    make_folders(folder, 0o777).map_err(|error| Error {
+    make_dirs(dir, 0o777).map_err(|error| Error {
         message: format!("cannot create {}", error.message),
         ..error
     })?;
-    let batch = Batch::in_folder(folder)?;
+    let batch = Batch::in_dir(dir)?;
     let mut files = StagedFiles {
         split,
         context,
         writing,
-        folder,
+        dir,
         batch: &batch,
         staged: Vec::new(),
         names: HashSet::new(),
@@ -54,7 +54,7 @@ struct StagedFiles<'b> {
     split: &'b Split,
     context: &'b Context,
     writing: OutputFormat<'b>,
-    folder: &'b Path,
+    dir: &'b Path,
     batch: &'b Batch,
     staged: Vec<Staged<'b>>,
     /// Names of the staged files.
@@ -89,7 +89,7 @@ impl StagedFiles<'_> {
             if format.is_lines() && !bytes.is_empty() && !bytes.ends_with(b"\n") {
                 bytes.push(b'\n');
             }
-            let path = self.folder.join(name);
+            let path = self.dir.join(name);
             if !has_content(&path, &bytes).map_err(|error| named(with_name_hint(error), &path_name(&path)))? {
                 let id = planned.name(nth);
                 staged.push(match format.is_lines() {
@@ -103,7 +103,7 @@ impl StagedFiles<'_> {
             }
         }
         self.staged.append(&mut staged);
-        let paths = names.iter().map(|name| path_name(&self.folder.join(name)));
+        let paths = names.iter().map(|name| path_name(&self.dir.join(name)));
         self.paths.extend(paths);
         self.names.extend(names);
         SplitReport::of(&planned, label, split.counts()).streamed(context, &planned);
@@ -116,7 +116,7 @@ impl StagedFiles<'_> {
     /// Makes the files durable, gives them their names and prints them.
     fn commit(&mut self) -> anyhow::Result<()> {
         for (id, result) in self.batch.commit(std::mem::take(&mut self.staged)) {
-            result.map_err(|error| named(with_name_hint(error), &path_name(&self.folder.join(id))))?;
+            result.map_err(|error| named(with_name_hint(error), &path_name(&self.dir.join(id))))?;
         }
         self.names.clear();
         match std::mem::take(&mut self.paths) {

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The archive directory next to the log; PicoClaw does not read subdirectories.
-const FOLDERS: [&str; 2] = [".convo", "archive"];
+const DIRS: [&str; 2] = [".convo", "archive"];
 
 /// The last completed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,10 +144,10 @@ pub(super) fn interrupted(error: Error) -> Error {
 impl Pair {
     /// Whether an archive of this log exists.
     pub(super) fn has_archive(&self) -> Result<bool> {
-        let Some(own) = self.directory.inner(FOLDERS[0])? else {
+        let Some(own) = self.directory.inner(DIRS[0])? else {
             return Ok(false);
         };
-        match own.inner(FOLDERS[1])? {
+        match own.inner(DIRS[1])? {
             Some(archive) => archive.has(&self.log_name()),
             None => Ok(false),
         }
@@ -211,14 +211,14 @@ impl Pair {
 /// Appends lines to the archive, durably. Lines already at its end were written by an interrupted compaction and are
 /// not repeated. Lines without a time cannot be distinguished from equal ones and are repeated rather than lost.
 pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: Duration) -> Result<()> {
-    let mut folder = atomic::folder(directory, FOLDERS[0])?;
-    folder = atomic::folder(&folder, FOLDERS[1])?;
+    let mut dir = atomic::dir(directory, DIRS[0])?;
+    dir = atomic::dir(&dir, DIRS[1])?;
     let name = format!("{stem}{LOG}");
-    let shown = folder.shown(&name);
+    let shown = dir.shown(&name);
     let failed = |error| Error::io(&shown, error).kind(ErrorKind::InputOutput);
     let access = OFlags::RDWR | OFlags::APPEND;
-    let Some((file, facts)) = atomic::open_locked(&folder, &name, None, access, timeout)? else {
-        return if atomic::create(&folder, &name, lines)? {
+    let Some((file, facts)) = atomic::open_locked(&dir, &name, None, access, timeout)? else {
+        return if atomic::create(&dir, &name, lines)? {
             Ok(())
         } else {
             Err(Error::new(
@@ -253,5 +253,5 @@ pub(super) fn archive(directory: &Directory, stem: &str, lines: &[u8], timeout: 
     }
     // Sync existing lines too, because their writer may have died before they, or the archive's name, were durable.
     atomic::sync_end(&file, &shown, facts.size, bytes.len())?;
-    atomic::sync_directory(&folder)
+    atomic::sync_directory(&dir)
 }

@@ -44,14 +44,14 @@ fn sidecar(skip: u64, count: u64, updated: &str) -> String {
 
 const BEFORE: &str = "2026-03-01T09:03:00Z";
 
-struct Folder(tempfile::TempDir);
+struct TestDir(tempfile::TempDir);
 
-impl Folder {
-    fn new(log: &str, sidecar: &str) -> Folder {
-        let folder = Folder(tempfile::tempdir().unwrap());
-        fs::write(folder.log(), log).unwrap();
-        fs::write(folder.path("s.meta.json"), sidecar).unwrap();
-        folder
+impl TestDir {
+    fn new(log: &str, sidecar: &str) -> TestDir {
+        let dir = TestDir(tempfile::tempdir().unwrap());
+        fs::write(dir.log(), log).unwrap();
+        fs::write(dir.path("s.meta.json"), sidecar).unwrap();
+        dir
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -143,24 +143,24 @@ fn every_compaction_step_keeps_the_view_and_can_resume() {
         ),
     ];
     for (stop, state) in states {
-        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-        let view = folder.view();
+        let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+        let view = dir.view();
         assert_eq!(view, ["what old1 and old2 said", "k1", "k2"]);
-        assert_eq!(folder.compact(stop).is_err(), stop.is_some());
-        assert_eq!(folder.state(), state, "{stop:?}");
+        assert_eq!(dir.compact(stop).is_err(), stop.is_some());
+        assert_eq!(dir.state(), state, "{stop:?}");
         assert_eq!(
-            (folder.view(), folder.archive()),
+            (dir.view(), dir.archive()),
             (view.clone(), archived().to_string())
         );
         // Repeat, and repeat with nothing to do.
-        folder.compact(None).unwrap();
-        let end = folder.state();
+        dir.compact(None).unwrap();
+        let end = dir.state();
         assert_eq!(end, (kept().to_string(), sidecar(0, 2, NOW)), "{stop:?}");
-        let receipt = folder.compact(None).unwrap();
+        let receipt = dir.compact(None).unwrap();
         assert_eq!((receipt.archived, receipt.lines), (0, (2, 2)));
-        assert_eq!((folder.state(), folder.view()), (end, view));
-        assert_eq!(folder.archive(), archived(), "{stop:?}");
-        assert_eq!(folder.others(), Vec::<String>::new());
+        assert_eq!((dir.state(), dir.view()), (end, view));
+        assert_eq!(dir.archive(), archived(), "{stop:?}");
+        assert_eq!(dir.others(), Vec::<String>::new());
     }
 }
 
@@ -172,14 +172,14 @@ fn an_append_between_two_steps_is_in_view() {
         CompactionStep::SkipCleared,
         CompactionStep::Removed,
     ] {
-        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-        folder.compact(Some(stop)).unwrap_err();
-        folder.pair().append(&[line("new")], NOW).unwrap();
+        let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+        dir.compact(Some(stop)).unwrap_err();
+        dir.pair().append(&[line("new")], NOW).unwrap();
         let view = ["what old1 and old2 said", "k1", "k2", "new"];
-        assert_eq!(folder.view(), view, "{stop:?}");
-        folder.compact(None).unwrap();
+        assert_eq!(dir.view(), view, "{stop:?}");
+        dir.compact(None).unwrap();
         assert_eq!(
-            (folder.view(), folder.archive()),
+            (dir.view(), dir.archive()),
             (view.map(str::to_string).to_vec(), archived().to_string())
         );
     }
@@ -187,20 +187,20 @@ fn an_append_between_two_steps_is_in_view() {
 
 #[test]
 fn a_resumed_compaction_archives_lines_cut_since() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    folder.compact(Some(CompactionStep::Placeholders)).unwrap_err();
-    fs::write(folder.path("s.meta.json"), sidecar(4, 5, BEFORE)).unwrap();
-    let receipt = folder.compact(None).unwrap();
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    dir.compact(Some(CompactionStep::Placeholders)).unwrap_err();
+    fs::write(dir.path("s.meta.json"), sidecar(4, 5, BEFORE)).unwrap();
+    let receipt = dir.compact(None).unwrap();
     assert_eq!((receipt.archived, receipt.lines), (1, (5, 1)));
     let first = kept().find('\n').unwrap() + 1;
-    assert_eq!(folder.archive(), LOG[..archived().len() + first]);
-    assert_eq!(folder.text("s.jsonl"), kept()[first..]);
+    assert_eq!(dir.archive(), LOG[..archived().len() + first]);
+    assert_eq!(dir.text("s.jsonl"), kept()[first..]);
 }
 
 #[test]
 fn the_receipt_counts_bytes_lines_and_archived_lines() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    let receipt = folder.compact(None).unwrap();
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    let receipt = dir.compact(None).unwrap();
     let bytes = (LOG.len() as u64, kept().len() as u64);
     assert_eq!(
         receipt,
@@ -210,7 +210,7 @@ fn the_receipt_counts_bytes_lines_and_archived_lines() {
             archived: 3
         }
     );
-    let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o7777;
+    let mode = |path: &str| fs::metadata(dir.path(path)).unwrap().permissions().mode() & 0o7777;
     assert_eq!(
         [
             mode(".convo"),
@@ -223,31 +223,30 @@ fn the_receipt_counts_bytes_lines_and_archived_lines() {
 
 #[test]
 fn a_skip_of_zero_changes_no_byte() {
-    let folder = Folder::new(LOG, &sidecar(0, 9, BEFORE));
-    assert_eq!(folder.compact(None).unwrap().lines, (5, 5));
-    assert_eq!(folder.state(), (LOG.to_string(), sidecar(0, 9, BEFORE)));
-    assert!(!folder.path(".convo").exists());
+    let dir = TestDir::new(LOG, &sidecar(0, 9, BEFORE));
+    assert_eq!(dir.compact(None).unwrap().lines, (5, 5));
+    assert_eq!(dir.state(), (LOG.to_string(), sidecar(0, 9, BEFORE)));
+    assert!(!dir.path(".convo").exists());
 }
 
 #[test]
 fn blank_lines_line_ends_and_a_partial_line_are_preserved() {
     let log =
         "\n{\"role\":\"user\",\"content\":\"a\"}\r\n\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
-    let folder = Folder::new(log, &sidecar(1, 3, BEFORE));
-    folder.compact(None).unwrap();
-    assert_eq!(folder.archive(), "{\"role\":\"user\",\"content\":\"a\"}\r\n");
+    let dir = TestDir::new(log, &sidecar(1, 3, BEFORE));
+    dir.compact(None).unwrap();
+    assert_eq!(dir.archive(), "{\"role\":\"user\",\"content\":\"a\"}\r\n");
     let rest = "\r\n{\"role\":\"user\",\"content\":\"b\"}\r\n\nhalf";
-    assert_eq!(folder.text("s.jsonl"), rest);
+    assert_eq!(dir.text("s.jsonl"), rest);
     // The skip exceeds the log: all lines are archived.
-    fs::write(folder.path("s.meta.json"), sidecar(9, 9, BEFORE)).unwrap();
-    assert_eq!(folder.compact(None).unwrap().lines, (2, 0));
-    assert_eq!(folder.text("s.jsonl"), "");
+    fs::write(dir.path("s.meta.json"), sidecar(9, 9, BEFORE)).unwrap();
+    assert_eq!(dir.compact(None).unwrap().lines, (2, 0));
+    assert_eq!(dir.text("s.jsonl"), "");
     assert!(
-        folder
-            .archive()
+        dir.archive()
             .ends_with("{\"role\":\"user\",\"content\":\"b\"}\r\nhalf\n")
     );
-    assert_eq!(folder.text("s.meta.json"), sidecar(0, 0, NOW));
+    assert_eq!(dir.text("s.meta.json"), sidecar(0, 0, NOW));
 }
 
 #[test]
@@ -271,50 +270,50 @@ fn a_truncated_archive_is_repaired_without_duplicates() {
             format!("{earlier}{0}{0}", archived()),
         ),
     ] {
-        let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-        fs::create_dir_all(folder.path(".convo/archive")).unwrap();
-        fs::write(folder.path(".convo/archive/s.jsonl"), there).unwrap();
-        folder.compact(None).unwrap();
-        assert_eq!(folder.archive(), expected);
+        let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+        fs::create_dir_all(dir.path(".convo/archive")).unwrap();
+        fs::write(dir.path(".convo/archive/s.jsonl"), there).unwrap();
+        dir.compact(None).unwrap();
+        assert_eq!(dir.archive(), expected);
     }
     // Without times, equal texts may be separate messages.
-    let folder = Folder::new("{\"role\":\"user\",\"content\":\"hi\"}\n", &sidecar(1, 1, BEFORE));
-    folder.compact(None).unwrap();
-    fs::write(folder.log(), "{\"role\":\"user\",\"content\":\"hi\"}\n").unwrap();
-    fs::write(folder.path("s.meta.json"), sidecar(1, 1, BEFORE)).unwrap();
-    folder.compact(None).unwrap();
-    assert_eq!(folder.archive().lines().count(), 2);
+    let dir = TestDir::new("{\"role\":\"user\",\"content\":\"hi\"}\n", &sidecar(1, 1, BEFORE));
+    dir.compact(None).unwrap();
+    fs::write(dir.log(), "{\"role\":\"user\",\"content\":\"hi\"}\n").unwrap();
+    fs::write(dir.path("s.meta.json"), sidecar(1, 1, BEFORE)).unwrap();
+    dir.compact(None).unwrap();
+    assert_eq!(dir.archive().lines().count(), 2);
 }
 
 #[test]
 fn modes_are_preserved_and_new_files_are_private() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    let mode = |path: &str| fs::metadata(folder.path(path)).unwrap().permissions().mode() & 0o7777;
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    let mode = |path: &str| fs::metadata(dir.path(path)).unwrap().permissions().mode() & 0o7777;
     let set =
-        |path: &str, mode| fs::set_permissions(folder.path(path), fs::Permissions::from_mode(mode)).unwrap();
+        |path: &str, mode| fs::set_permissions(dir.path(path), fs::Permissions::from_mode(mode)).unwrap();
     set("s.jsonl", 0o640);
     set("s.meta.json", 0o644);
-    folder.pair().append(&[line("a")], NOW).unwrap();
-    folder.compact(None).unwrap();
+    dir.pair().append(&[line("a")], NOW).unwrap();
+    dir.compact(None).unwrap();
     assert_eq!((mode("s.jsonl"), mode("s.meta.json")), (0o640, 0o644));
-    fs::remove_file(folder.path("s.meta.json")).unwrap();
-    folder.pair().append(&[line("b")], NOW).unwrap();
+    fs::remove_file(dir.path("s.meta.json")).unwrap();
+    dir.pair().append(&[line("b")], NOW).unwrap();
     assert_eq!(mode("s.meta.json"), 0o600);
 }
 
 #[test]
 fn a_log_with_another_name_is_not_compacted_unless_forced() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    fs::hard_link(folder.log(), folder.path("other")).unwrap();
-    assert_eq!(folder.compact(None).unwrap_err().kind, ErrorKind::Unsafe);
-    assert_eq!(folder.state(), (LOG.to_string(), sidecar(3, 5, BEFORE)));
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    fs::hard_link(dir.log(), dir.path("other")).unwrap();
+    assert_eq!(dir.compact(None).unwrap_err().kind, ErrorKind::Unsafe);
+    assert_eq!(dir.state(), (LOG.to_string(), sidecar(3, 5, BEFORE)));
     let force = Compaction {
         force: true,
         ..options()
     };
-    compact(&folder.log(), &force).unwrap();
+    compact(&dir.log(), &force).unwrap();
     assert_eq!(
-        (folder.text("s.jsonl"), folder.text("other")),
+        (dir.text("s.jsonl"), dir.text("other")),
         (kept().to_string(), LOG.to_string())
     );
 }
@@ -324,45 +323,45 @@ fn a_log_with_another_name_is_not_compacted_unless_forced() {
 fn a_log_that_another_program_has_open_is_not_compacted_unless_forced() {
     use std::io::Read;
     use std::process::{Command, Stdio};
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
     let mut other = Command::new("/bin/sh")
         .args(["-c", "exec 3>>\"$0\"; echo; read line"])
-        .arg(folder.log())
+        .arg(dir.log())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     other.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
-    let error = folder.compact(None).unwrap_err();
+    let error = dir.compact(None).unwrap_err();
     assert_eq!(
-        (error.kind, folder.state()),
+        (error.kind, dir.state()),
         (ErrorKind::Locked, (LOG.to_string(), sidecar(3, 5, BEFORE)))
     );
     let force = Compaction {
         force: true,
         ..options()
     };
-    compact(&folder.log(), &force).unwrap();
-    assert_eq!(folder.text("s.jsonl"), kept());
+    compact(&dir.log(), &force).unwrap();
+    assert_eq!(dir.text("s.jsonl"), kept());
     drop(other.stdin.take());
     other.wait().unwrap();
 }
 
 #[test]
 fn concurrent_writes_of_another_program_are_not_lost() {
-    let append = |folder: &Folder, text: &str| {
-        let mut file = fs::OpenOptions::new().append(true).open(folder.log()).unwrap();
+    let append = |dir: &TestDir, text: &str| {
+        let mut file = fs::OpenOptions::new().append(true).open(dir.log()).unwrap();
         std::io::Write::write_all(&mut file, &[&line(text)[..], b"\n"].concat()).unwrap();
     };
     // The log grows between reading and replacing.
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    run(&folder.log(), &options(), &mut |step| {
-        append(&folder, &format!("{step:?}"));
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    run(&dir.log(), &options(), &mut |step| {
+        append(&dir, &format!("{step:?}"));
         Ok(())
     })
     .unwrap();
     assert_eq!(
-        folder.view(),
+        dir.view(),
         [
             "what old1 and old2 said",
             "k1",
@@ -374,63 +373,63 @@ fn concurrent_writes_of_another_program_are_not_lost() {
         ]
     );
     // The same before an append.
-    let mut pair = folder.pair();
-    append(&folder, "theirs");
+    let mut pair = dir.pair();
+    append(&dir, "theirs");
     pair.append(&[line("ours")], NOW).unwrap();
     drop(pair);
-    assert_eq!(folder.view()[7..], ["theirs", "ours"]);
+    assert_eq!(dir.view()[7..], ["theirs", "ours"]);
     // A partial line of another program is completed and counted.
-    let mut pair = folder.pair();
-    let before = folder.text("s.jsonl");
-    fs::write(folder.log(), format!("{before}half")).unwrap();
+    let mut pair = dir.pair();
+    let before = dir.text("s.jsonl");
+    fs::write(dir.log(), format!("{before}half")).unwrap();
     pair.append(&[line("behind")], NOW).unwrap();
     drop(pair);
     let ours = String::from_utf8(line("behind")).unwrap();
-    assert_eq!(folder.text("s.jsonl"), format!("{before}half\n{ours}\n"));
-    assert!(folder.text("s.meta.json").contains("\"count\": 10,"));
+    assert_eq!(dir.text("s.jsonl"), format!("{before}half\n{ours}\n"));
+    assert!(dir.text("s.meta.json").contains("\"count\": 10,"));
     // A restored skip would hide messages: the compaction stops with the view unchanged.
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    let stopped = run(&folder.log(), &options(), &mut |step| {
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    let stopped = run(&dir.log(), &options(), &mut |step| {
         if step == CompactionStep::SkipCleared {
-            fs::write(folder.path("s.meta.json"), sidecar(3, 6, BEFORE)).unwrap();
+            fs::write(dir.path("s.meta.json"), sidecar(3, 6, BEFORE)).unwrap();
         }
         Ok(())
     });
     assert_eq!(stopped.unwrap_err().kind, ErrorKind::Locked);
-    assert_eq!(folder.view(), ["what old1 and old2 said", "k1", "k2"]);
+    assert_eq!(dir.view(), ["what old1 and old2 said", "k1", "k2"]);
 }
 
 #[test]
 fn an_append_succeeds_although_the_sidecar_update_fails() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
-    let mut pair = folder.pair();
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
+    let mut pair = dir.pair();
     // A sidecar that became unreadable meanwhile.
-    fs::write(folder.path("s.meta.json"), "").unwrap();
+    fs::write(dir.path("s.meta.json"), "").unwrap();
     let appended = pair.append(&[line("new")], NOW).unwrap();
     assert_eq!(appended.bookkeeping.unwrap().kind, ErrorKind::Data);
     drop(pair);
     assert_eq!(
-        folder.text("s.jsonl"),
+        dir.text("s.jsonl"),
         format!("{LOG}{}\n", String::from_utf8(line("new")).unwrap())
     );
-    assert_eq!(folder.text("s.meta.json"), "");
-    assert_eq!(folder.others(), Vec::<String>::new());
+    assert_eq!(dir.text("s.meta.json"), "");
+    assert_eq!(dir.others(), Vec::<String>::new());
 }
 
 #[test]
 fn leftovers_of_a_killed_writer_are_removed_by_the_next() {
-    let folder = Folder::new(LOG, &sidecar(3, 5, BEFORE));
+    let dir = TestDir::new(LOG, &sidecar(3, 5, BEFORE));
     let names = [hidden("s.jsonl".as_ref()), hidden("s.meta.json".as_ref())];
     for name in &names {
-        fs::write(folder.path(name), "half").unwrap();
+        fs::write(dir.path(name), "half").unwrap();
     }
-    fs::write(folder.path(".tmp-1-2"), "PicoClaw's").unwrap();
-    drop(folder.pair());
-    assert_eq!(folder.others(), [".tmp-1-2"]);
+    fs::write(dir.path(".tmp-1-2"), "PicoClaw's").unwrap();
+    drop(dir.pair());
+    assert_eq!(dir.others(), [".tmp-1-2"]);
     // A temporary file in use is kept.
-    fs::write(folder.path(&names[0]), "at work").unwrap();
-    let used = fs::File::open(folder.path(&names[0])).unwrap();
+    fs::write(dir.path(&names[0]), "at work").unwrap();
+    let used = fs::File::open(dir.path(&names[0])).unwrap();
     used.lock().unwrap();
-    drop(folder.pair());
-    assert_eq!(folder.text(&names[0]), "at work");
+    drop(dir.pair());
+    assert_eq!(dir.text(&names[0]), "at work");
 }

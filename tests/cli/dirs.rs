@@ -187,8 +187,8 @@ fn file_names_alone_do_not_identify_a_system() {
         "docs/session_1.json",
         r#"{"version": 1, "health": "healthy", "summary": "", "turns": []}"#,
     );
-    for folder in ["./logs", "./docs"] {
-        env.run(&["fsck", folder])
+    for dir in ["./logs", "./docs"] {
+        env.run(&["fsck", dir])
             .status(2)
             .says("give the system with --from picoclaw or --from penguin");
     }

@@ -26,13 +26,13 @@ pub(super) fn check(store: &Store, repair: bool, report: &mut dyn FnMut(FoundPro
         repair,
         report,
     };
-    look.folder(root)?;
+    look.dir(root)?;
     for name in root.names()? {
         let known = [SESSIONS, ALIASES, ARCHIVE, trash::TRASH, QUARANTINE, CACHE].contains(&name.as_str());
         match root.inner(&name) {
-            Ok(Some(folder)) if known && name != CACHE => {
-                look.folder(&folder)?;
-                look.files(&folder, &name)?;
+            Ok(Some(dir)) if known && name != CACHE => {
+                look.dir(&dir)?;
+                look.files(&dir, &name)?;
             }
             Ok(_) if known => {}
             Ok(None) => {}
@@ -70,24 +70,19 @@ impl DirectoryScan<'_> {
         });
     }
 
-    fn report_unexpected(&mut self, folder: &Directory, name: &str, what: &str) {
-        self.report(
-            folder.shown(name),
-            Problem::UnexpectedFile,
-            what.to_string(),
-            None,
-        );
+    fn report_unexpected(&mut self, dir: &Directory, name: &str, what: &str) {
+        self.report(dir.shown(name), Problem::UnexpectedFile, what.to_string(), None);
     }
 
-    fn folder(&mut self, folder: &Directory) -> Result<()> {
-        let mode = folder.mode()?;
+    fn dir(&mut self, dir: &Directory) -> Result<()> {
+        let mode = dir.mode()?;
         if mode & OTHERS == 0 {
             return Ok(());
         }
         if self.repair {
-            folder.set_mode(mode & !OTHERS)?;
+            dir.set_mode(mode & !OTHERS)?;
         }
-        let shown = folder.path().display().to_string();
+        let shown = dir.path().display().to_string();
         self.report(
             shown,
             Problem::Permissions,
@@ -97,18 +92,18 @@ impl DirectoryScan<'_> {
         Ok(())
     }
 
-    fn files(&mut self, folder: &Directory, place: &str) -> Result<()> {
-        let mut names = folder.names()?;
+    fn files(&mut self, dir: &Directory, place: &str) -> Result<()> {
+        let mut names = dir.names()?;
         names.sort();
         if place == SESSIONS && self.repair {
-            batch::remove_dead_files(folder)?;
+            batch::remove_dead_files(dir)?;
         }
         for name in names {
-            let Some(facts) = folder.facts(&name)? else {
+            let Some(facts) = dir.facts(&name)? else {
                 continue;
             };
             if !facts.regular {
-                self.report_unexpected(folder, &name, "not a regular file; ignored");
+                self.report_unexpected(dir, &name, "not a regular file; ignored");
                 continue;
             }
             // Markers are checked with the links.
@@ -116,7 +111,7 @@ impl DirectoryScan<'_> {
                 continue;
             }
             if name.starts_with('.') {
-                self.temporary(folder, &name)?;
+                self.temporary(dir, &name)?;
                 continue;
             }
             let fits = match place {
@@ -126,7 +121,7 @@ impl DirectoryScan<'_> {
                 _ => name.strip_suffix(".jsonl").is_some_and(key::is_id),
             };
             if !fits {
-                self.report_unexpected(folder, &name, "unexpected file name");
+                self.report_unexpected(dir, &name, "unexpected file name");
             }
             let owner = name
                 .strip_suffix(".jsonl")
@@ -137,18 +132,18 @@ impl DirectoryScan<'_> {
                 let what = format!(
                     "{place} of missing session {id}; delete permanently with: convo remove --purge {id}"
                 );
-                self.report(folder.shown(&name), Problem::Piece, what, None);
+                self.report(dir.shown(&name), Problem::Piece, what, None);
             }
-            if folder.has_outer_name(&name, &facts) {
+            if dir.has_outer_name(&name, &facts) {
                 let what = "has another hard link: convo does not write to it";
-                self.report_unexpected(folder, &name, what);
+                self.report_unexpected(dir, &name, what);
             } else if facts.mode & OTHERS != 0 {
                 if self.repair {
-                    restrict_permissions(folder, &name, facts.mode & !OTHERS)?;
+                    restrict_permissions(dir, &name, facts.mode & !OTHERS)?;
                 }
                 let what = format!("accessible to other users (mode {:o})", facts.mode);
                 self.report(
-                    folder.shown(&name),
+                    dir.shown(&name),
                     Problem::Permissions,
                     what,
                     Some("restricted to the owner"),
@@ -159,36 +154,36 @@ impl DirectoryScan<'_> {
     }
 
     /// Handles a temporary file: a leftover, unless its lock is held.
-    fn temporary(&mut self, folder: &Directory, name: &str) -> Result<()> {
+    fn temporary(&mut self, dir: &Directory, name: &str) -> Result<()> {
         let is_temporary =
             name.starts_with(batch::PREFIX) || name.ends_with(".new") || name.starts_with(".convo-");
         if !is_temporary {
-            self.report_unexpected(folder, name, "unexpected hidden file");
+            self.report_unexpected(dir, name, "unexpected hidden file");
             return Ok(());
         }
-        if name.starts_with(batch::PREFIX) && batch::is_in_use(folder, name)? {
+        if name.starts_with(batch::PREFIX) && batch::is_in_use(dir, name)? {
             return Ok(());
         }
-        match atomic::open_locked(folder, name, None, OFlags::RDWR, Duration::ZERO) {
+        match atomic::open_locked(dir, name, None, OFlags::RDWR, Duration::ZERO) {
             Err(error) if error.kind == ErrorKind::Locked => return Ok(()),
             Err(error) => return Err(error),
             Ok(None) => {} // removed meanwhile, perhaps by our own cleanup
             Ok(Some(_lock)) if self.repair => {
-                atomic::unlink(folder, name)?;
+                atomic::unlink(dir, name)?;
             }
             Ok(Some(_)) => {}
         }
         let what = "leftover of an interrupted change".to_string();
-        self.report(folder.shown(name), Problem::Temporary, what, Some("removed"));
+        self.report(dir.shown(name), Problem::Temporary, what, Some("removed"));
         Ok(())
     }
 }
 
 /// Changes the permission bits of a file without following links.
-fn restrict_permissions(folder: &Directory, name: &str, mode: u32) -> Result<()> {
-    match folder.file(name, OFlags::RDONLY)? {
+fn restrict_permissions(dir: &Directory, name: &str, mode: u32) -> Result<()> {
+    match dir.file(name, OFlags::RDONLY)? {
         Some(file) => rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode))
-            .map_err(|errno| Error::io(folder.shown(name), errno.into())),
+            .map_err(|errno| Error::io(dir.shown(name), errno.into())),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The names of project directories.
 #[derive(Clone, Copy, Debug)]
-pub enum Folders {
+pub enum ProjectDirs {
     /// Not derived from the project.
     None,
     /// Derived from the path.
@@ -49,53 +49,53 @@ impl Slug {
         let parent = home.base().join(self.parent);
         let files = home.files();
         problems.extend(files.problems);
-        let mut folders: BTreeMap<PathBuf, Vec<FoundProject<'_>>> = BTreeMap::new();
+        let mut dirs: BTreeMap<PathBuf, Vec<FoundProject<'_>>> = BTreeMap::new();
         for transcript in &files.transcripts {
-            let folder = self.folder_of(&transcript.path);
-            let Some(folder) = folder.filter(|folder| folder.parent() == Some(&parent)) else {
+            let dir = self.dir_of(&transcript.path);
+            let Some(dir) = dir.filter(|dir| dir.parent() == Some(&parent)) else {
                 continue;
             };
             let directory = project(&transcript.path)?;
             let own = directory
                 .as_deref()
-                .and_then(|directory| self.project(folder, directory));
+                .and_then(|directory| self.project(dir, directory));
             let found = FoundProject {
                 transcript,
                 project: own.map(str::to_string).or(directory),
             };
-            folders.entry(folder.to_path_buf()).or_default().push(found);
+            dirs.entry(dir.to_path_buf()).or_default().push(found);
         }
-        for (folder, found) in folders {
-            self.folder(&parent, &folder, &found, plan, problems)?;
+        for (dir, found) in dirs {
+            self.dir(&parent, &dir, &found, plan, problems)?;
         }
         Ok(())
     }
 
     /// Returns the project directory of a session file.
-    pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let folder = path.parent()?;
+    pub(super) fn dir_of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let dir = path.parent()?;
         match self.below {
-            "" => Some(folder),
-            below => folder.parent().filter(|_| folder.ends_with(below)),
+            "" => Some(dir),
+            below => dir.parent().filter(|_| dir.ends_with(below)),
         }
     }
 
     /// Returns the nearest ancestor of a working directory that has this project directory: a session may begin in a
     /// subdirectory of its project.
-    pub(super) fn project<'d>(&self, folder: &Path, directory: &'d str) -> Option<&'d str> {
+    pub(super) fn project<'d>(&self, dir: &Path, directory: &'d str) -> Option<&'d str> {
         let mut above = Path::new(directory).ancestors().filter_map(Path::to_str);
-        above.find(|project| folder.ends_with((self.name)(project)))
+        above.find(|project| dir.ends_with((self.name)(project)))
     }
 
-    fn folder(
+    fn dir(
         &self,
         parent: &Path,
-        folder: &Path,
+        dir: &Path,
         found: &[FoundProject<'_>],
         plan: &mut HomePlan,
         problems: &mut Problems,
     ) -> Result<()> {
-        let own = folder.file_name().unwrap_or_default();
+        let own = dir.file_name().unwrap_or_default();
         // The new directory of each session; `None` if the session does not move or does not belong to this directory.
         let mut targets: Vec<Option<PathBuf>> = Vec::new();
         for FoundProject { project, transcript } in found {
@@ -107,7 +107,7 @@ impl Slug {
                 && (self.name)(old).len() > LONGEST
             {
                 let why = "the name of the directory of such a long project is not known".to_string();
-                plan.left.push((folder.to_path_buf(), why));
+                plan.left.push((dir.to_path_buf(), why));
                 return Ok(());
             }
             if new.is_some() && target.is_none() {
@@ -117,7 +117,7 @@ impl Slug {
             let name = target.map(|(_, new)| (self.name)(new));
             if let Some(name) = name.as_ref().filter(|name| name.len() > LONGEST) {
                 let why = format!("the name of the new directory is not known: {name}");
-                plan.left.push((folder.to_path_buf(), why));
+                plan.left.push((dir.to_path_buf(), why));
                 return Ok(());
             }
             targets.push(name.map(|name| parent.join(name)));
@@ -130,7 +130,7 @@ impl Slug {
             None => true,
             Some(_) => target.as_ref() == Some(first),
         });
-        if first == folder {
+        if first == dir {
             return Ok(());
         }
         let part = |path: &Path| {
@@ -138,17 +138,17 @@ impl Slug {
             format!("/{}", below.unwrap_or(path).display())
         };
         if is_whole && !exists(first)? {
-            plan.renames.add_part(part(folder), part(first));
-            plan.moves.push((folder.to_path_buf(), first.clone()));
+            plan.renames.add_part(part(dir), part(first));
+            plan.moves.push((dir.to_path_buf(), first.clone()));
             return Ok(());
         }
         let mut moved: Vec<PathBuf> = Vec::new();
         for (target, found) in targets.iter().zip(found) {
             let Some(target) = target else { continue };
             let place = target.join(self.below);
-            for folder in [target, &place] {
-                if !plan.makes.contains(folder) && !exists(folder)? {
-                    plan.makes.push(folder.clone());
+            for dir in [target, &place] {
+                if !plan.makes.contains(dir) && !exists(dir)? {
+                    plan.makes.push(dir.clone());
                 }
             }
             let path = &found.transcript.path;
@@ -156,9 +156,9 @@ impl Slug {
             let own = own.map(|path| (place.join(path.file_name().unwrap_or_default()), path));
             // Subagents are in the directory of the project, in one that is named after the session.
             let below = Path::new("subagents").join(path.file_stem().unwrap_or_default());
-            let subagents = (target.join(&below), folder.join(&below));
+            let subagents = (target.join(&below), dir.join(&below));
             let has_subagents = !self.below.is_empty() && exists(&subagents.1)?;
-            let (made, emptied) = (target.join("subagents"), folder.join("subagents"));
+            let (made, emptied) = (target.join("subagents"), dir.join("subagents"));
             if has_subagents && !plan.makes.contains(&made) && !exists(&made)? {
                 plan.makes.push(made);
             }
@@ -175,17 +175,16 @@ impl Slug {
                 moved.push(path);
             }
         }
-        let mut rest = names(folder, problems);
-        rest.retain(|name| !moved.contains(&folder.join(name)));
+        let mut rest = names(dir, problems);
+        rest.retain(|name| !moved.contains(&dir.join(name)));
         for name in rest.iter().filter(|name| *name == "memory") {
             let why = "other sessions have it, too, or the new directory is there already".to_string();
-            plan.left.push((folder.join(name), why));
+            plan.left.push((dir.join(name), why));
         }
         if self.below.is_empty() {
-            plan.removes.push(folder.to_path_buf());
+            plan.removes.push(dir.to_path_buf());
         } else {
-            plan.removes
-                .extend([folder.join(self.below), folder.to_path_buf()]);
+            plan.removes.extend([dir.join(self.below), dir.to_path_buf()]);
         }
         Ok(())
     }
@@ -193,14 +192,14 @@ impl Slug {
 
 /// Returns the file of a session and the files next to it that share its name.
 fn with_sidecars(path: &Path, problems: &mut Problems) -> Vec<PathBuf> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let dir = path.parent().unwrap_or(Path::new("."));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut found = names(folder, problems);
+    let mut found = names(dir, problems);
     found.retain(|name| {
         let rest = name.to_str().and_then(|name| name.strip_prefix(stem.as_ref()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     });
-    found.into_iter().map(|name| folder.join(name)).collect()
+    found.into_iter().map(|name| dir.join(name)).collect()
 }
 
 /// Returns the first working directory in a log.
