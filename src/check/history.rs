@@ -38,7 +38,6 @@ pub(super) trait Provider: Sized {
     }
     /// Checks the rules.
     fn find_violations(elements: &[&Self::Facts], findings: &mut Findings<'_>);
-    /// Repairs the violations of one rule.
     fn repair(rule: TableRule, history: &mut History<'_, '_, Self>, findings: &[&ApiViolation]);
 }
 
@@ -127,7 +126,6 @@ pub(super) struct History<'a, 'o, P: Provider> {
 }
 
 impl<'a, P: Provider> History<'a, '_, P> {
-    /// The violations in the history.
     fn find_violations(&self, options: &CheckOptions) -> Vec<ApiViolation> {
         findings::<P>(&self.facts(0).collect::<Vec<_>>(), options)
     }
@@ -137,7 +135,6 @@ impl<'a, P: Provider> History<'a, '_, P> {
         self.pieces[from..].iter().map(|piece| &piece.facts)
     }
 
-    /// Records a change.
     pub(super) fn record_change(&mut self, rule: TableRule, index: usize, what: impl Into<String>) {
         let before = self.pieces[..self.pieces.len().min(index + 1)].iter().rev();
         let from = before.filter_map(|piece| piece.from.first()).next();

@@ -38,7 +38,6 @@ pub(super) fn is_blank(raw: &[u8]) -> bool {
     json::text(raw).is_some_and(|text| text.trim().is_empty())
 }
 
-/// A member that is a string.
 pub(super) fn text_member(object: &[u8], name: &str) -> Option<String> {
     json::member_string(object, name)
 }

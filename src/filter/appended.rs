@@ -13,7 +13,6 @@ use crate::model::view::{Item, View};
 /// The strategy of the event that undoes an append.
 const STRATEGY: &str = "undo";
 
-/// Whether an event undoes an append.
 pub fn is_undo(event: &Event<'_>) -> bool {
     let strategy = json::member_text(event.raw, "strategy");
     event.name() == "compact" && strategy.as_deref() == Some(STRATEGY)

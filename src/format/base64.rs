@@ -90,7 +90,6 @@ pub fn decode(text: &[u8]) -> Option<(Base64Style, Vec<u8>)> {
     Some((style, out))
 }
 
-/// Encodes in a style.
 pub fn encode(bytes: &[u8], style: &Base64Style) -> Vec<u8> {
     let alphabet = if style.url { URL } else { STANDARD };
     let mut digits = Vec::with_capacity(bytes.len() / 3 * 4 + 4);

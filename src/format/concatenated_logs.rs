@@ -9,9 +9,7 @@ use crate::model::source_bytes::SourceBytes;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The lines of one session.
 pub struct SessionLines {
-    /// Their bytes.
     pub bytes: Vec<u8>,
     /// Position before its first line: the number of preceding lines, and the offset.
     pub start: Position,

@@ -18,7 +18,6 @@ use std::sync::Arc;
 /// Description of such a format.
 #[derive(Clone, Copy)]
 pub struct Kinds {
-    /// The format.
     pub format: Format,
     /// A phrase for one of its values: "a conversation of a ChatGPT export".
     pub what: &'static str,
@@ -26,11 +25,9 @@ pub struct Kinds {
     pub read: fn(&InputValue<'_>, &mut Report) -> Option<Vec<Session>>,
 }
 
-/// A value of an input.
 pub struct InputValue<'i> {
     /// The value as JSON on one line.
     pub bytes: &'i [u8],
-    /// Its position.
     pub place: Position,
     /// Its number, from 1.
     pub number: usize,

@@ -20,7 +20,6 @@ pub struct JsonEntry<'v> {
     pub before: &'v [u8],
     /// The value; empty on an empty line.
     pub bytes: &'v [u8],
-    /// Its position.
     pub place: Position,
     /// The rest of its line.
     pub ending: &'v [u8],
@@ -28,7 +27,6 @@ pub struct JsonEntry<'v> {
 
 /// An iterator over the values of an input.
 pub enum Entries {
-    /// Elements of arrays.
     Array(ElementReader<Rest>),
     /// One value per line.
     Lines(ByteLines<Rest>),

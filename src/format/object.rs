@@ -72,7 +72,6 @@ impl<'a> Object<'a> {
         self.text(name).filter(|text| !text.is_empty())
     }
 
-    /// All members.
     pub fn members(&self) -> impl Iterator<Item = (&str, &'a [u8])> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }

@@ -13,7 +13,6 @@ enum RefusalForm {
     Member,
     /// As a part of the content.
     Part,
-    /// As text.
     Text,
 }
 

@@ -21,7 +21,6 @@ pub type OpenManyFn = fn(Input) -> Result<std::result::Result<Box<dyn SessionRea
 /// Converts a complete document and its companion files.
 pub type ConvertFn = fn(&DocumentSource<'_>, &mut Report) -> Result<Vec<Session>>;
 
-/// Writes the view of one session.
 pub type WriteFn = fn(&Session, &View, Purpose, &mut dyn Write, &mut Report) -> Result<()>;
 
 /// Writes sessions of one source back to it.

@@ -5,7 +5,6 @@ use super::key::{self, Derive, Short};
 /// How much of the messages' long values a session holds.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Detail {
-    /// All of it.
     #[default]
     Whole,
     /// Digests of the values, and the derived ids of messages without an id.

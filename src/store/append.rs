@@ -31,7 +31,6 @@ struct FlushedLog {
     chain: LogChain,
 }
 
-/// A locked log and its end.
 #[derive(Debug)]
 pub(super) struct LockedEnd {
     pub file: File,

@@ -15,7 +15,6 @@ use std::time::{Duration, SystemTime};
 /// Mode of the directories of a store: access for the owner only.
 pub const DIR_MODE: u32 = 0o700;
 
-/// Mode of the files of a store.
 pub const FILE_MODE: u32 = 0o600;
 
 /// An open directory, and its path for messages.

@@ -14,7 +14,6 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-/// The name of the backup.
 pub(super) fn name_of(name: &OsStr, suffix: &OsStr) -> OsString {
     let mut copy = name.to_os_string();
     copy.push(suffix);

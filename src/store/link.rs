@@ -332,7 +332,6 @@ fn names_in(line: &[u8]) -> Vec<String> {
     names.map(|name| name.into_owned()).collect()
 }
 
-/// The id of a record.
 fn record_id(line: &[u8]) -> Option<String> {
     json::member_string(line, "id")
 }

@@ -18,7 +18,6 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
 
-/// A locked log.
 pub(super) struct LockedLog<'s> {
     pub sessions: &'s Directory,
     pub name: String,
@@ -35,7 +34,6 @@ pub(super) struct LineDigest {
 }
 
 impl LineDigest {
-    /// The range of a line in the log.
     pub fn range(&self, index: usize) -> Range<u64> {
         let end = match index + 1 < self.session.len() {
             true => self.session.place(index + 1).offset,
@@ -108,7 +106,6 @@ impl<'s> LockedLog<'s> {
         Ok(bytes)
     }
 
-    /// Its bytes.
     pub fn bytes(&self) -> Patched<'_> {
         Patched::new(Some(&self.file), self.facts.size)
     }

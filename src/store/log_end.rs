@@ -24,7 +24,6 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Reads the end of a log of this length.
     pub fn read(file: &File, length: u64) -> io::Result<Tail> {
         if length == 0 {
             return Ok(Tail {

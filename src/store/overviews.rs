@@ -44,7 +44,6 @@ enum OverviewResult<'c, T> {
     Cached(Overviewed<T>, CacheEntry<'c>),
     /// Read, with its bytes for the cache unless its times are too recent.
     Read(Overviewed<T>, Option<(Identity, Vec<u8>)>),
-    /// It failed.
     Failed(Error),
 }
 

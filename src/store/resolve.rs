@@ -73,7 +73,6 @@ impl Store {
         Ok(newest)
     }
 
-    /// Whether this is the id of a session.
     pub(super) fn is_session(&self, id: &str) -> Result<bool> {
         Ok(key::is_id(id) && self.has(id)?)
     }

@@ -17,16 +17,13 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// A run in a file of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileRun {
     /// Where it begins.
     pub start: u64,
     /// Its JSON line, without newline.
     pub line: Vec<u8>,
-    /// Range of the bytes.
     pub bytes: Range<u64>,
-    /// End of the run.
     pub end: u64,
     /// Whether the checksum matches.
     pub sound: bool,
@@ -188,7 +185,6 @@ pub(super) fn read(dir: &Directory, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A file of runs.
 #[derive(Debug)]
 pub(super) struct RunPieces<'d> {
     dir: &'d Directory,
@@ -224,7 +220,6 @@ impl<'d> RunPieces<'d> {
         self.dir.shown(self.name)
     }
 
-    /// Its bytes.
     pub fn bytes(&self) -> Patched<'_> {
         Patched::new(self.file.as_ref(), self.length)
     }
@@ -349,7 +344,6 @@ pub(super) fn append_runs(dir: &Directory, name: &str, runs: &[NewRun<'_>]) -> R
     append_of(dir, name, &mut { put }).map(drop)
 }
 
-/// The line of a run with this content.
 pub(super) fn line_of(mut members: ObjectBuilder, length: u64, content: WriteContent<'_>) -> Result<Vec<u8>> {
     members.raw("bytes", length.to_string());
     let mut line = members.finish();

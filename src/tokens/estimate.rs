@@ -42,7 +42,6 @@ impl Estimate {
         }
     }
 
-    /// Estimated tokens of a text.
     pub fn count(self, text: &str) -> u64 {
         match self {
             Estimate::Chars4 => text.len() as u64 / 4,
@@ -56,7 +55,6 @@ impl Estimate {
         }
     }
 
-    /// Estimated tokens of a message.
     pub fn message(self, message: &Message<'_>) -> u64 {
         match self {
             Estimate::Chars4 => {

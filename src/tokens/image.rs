@@ -22,7 +22,6 @@ const UNKNOWN: ImageSize = (1024, 1024);
 /// Maximum bytes to decode in search of the size; this covers the metadata that cameras and editors write before it.
 const HEAD: usize = 512 * 1024;
 
-/// Tokens of the image in a part.
 pub fn tokens(part: &[u8], rule: ImageRule) -> u64 {
     let low = inline_data::find(part, &["detail"]).is_some_and(|detail| detail == "low");
     if low && rule == ImageRule::OpenAi {

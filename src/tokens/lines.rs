@@ -29,7 +29,6 @@ impl LineTokens {
         }
     }
 
-    /// Tokens of a text.
     pub fn count(&self, text: &str) -> u64 {
         match self.tokenizer.0 {
             Counting::Encoding(encoding) => self.count_lines(encoding, text),

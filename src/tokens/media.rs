@@ -18,7 +18,6 @@ const USUAL_RATE: u64 = 16_000;
 /// Assumed seconds of audio whose data is not available.
 const UNKNOWN_LENGTH: u64 = 60;
 
-/// Tokens of the audio in a part.
 pub fn audio(part: &[u8], rule: ImageRule) -> u64 {
     let seconds = Payload::of(part).map(|payload| {
         let head = payload.decoded(44);
@@ -32,9 +31,7 @@ pub fn audio(part: &[u8], rule: ImageRule) -> u64 {
     seconds.unwrap_or(UNKNOWN_LENGTH) * audio_second(rule)
 }
 
-/// The cost of a file.
 pub enum FileCost {
-    /// That of this text.
     Text(String),
     /// Tokens by file type, if the content is not readable.
     Tokens(u64),

@@ -50,7 +50,6 @@ fn number(rank: u32, at: usize) -> i32 {
     }
 }
 
-/// The minimum of a block.
 #[inline(always)]
 fn minimum(block: &[i32; BLOCK]) -> i32 {
     block.iter().fold(NOTHING, |least, pair| least.min(*pair))

@@ -12,11 +12,9 @@ use convo::model::lineage::Lineage;
 use convo::model::session::Session;
 use std::io::{IsTerminal, Read};
 
-/// The kind of request.
 pub enum RequestKind {
     /// A summary; a long request has several chunks.
     Summary(Vec<Vec<u8>>),
-    /// A reply to a session.
     Reply(Session),
 }
 

@@ -132,7 +132,6 @@ impl Output {
         self.closed.get()
     }
 
-    /// Prints a notice.
     pub fn print_notice(&self, text: &str) {
         if !self.quiet {
             self.print_line(&format!("convo: llm: {}", in_line(text)));

@@ -12,7 +12,6 @@ use convo::model::view::View;
 /// Token limit of a reply for APIs that require one, if none is given; all current models support it.
 const MOST_TOKENS: u64 = 8192;
 
-/// The input of a request.
 pub struct RequestInput<'a> {
     pub settings: &'a LlmSettings,
     pub offers: &'a [ToolOffer],

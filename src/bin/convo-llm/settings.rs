@@ -152,7 +152,6 @@ impl LlmSettings {
     }
 }
 
-/// The target of a request.
 struct RequestTarget {
     api: Api,
     url: Uri,

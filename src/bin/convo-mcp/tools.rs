@@ -187,7 +187,6 @@ pub const ALL: [Tool; 4] = [
     },
 ];
 
-/// The tool with this name.
 pub fn find(name: &str) -> Option<&'static Tool> {
     ALL.iter().find(|tool| tool.name == name)
 }

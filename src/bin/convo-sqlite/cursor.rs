@@ -169,7 +169,6 @@ fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result
     Ok(vec![session])
 }
 
-/// Returns the directory of a workspace.
 fn directory(workspace: &[u8]) -> Option<&[u8]> {
     json::member(json::member(workspace, "uri")?, "fsPath")
 }

@@ -46,7 +46,6 @@ impl Output {
         self.checked(written)
     }
 
-    /// Flushes the output.
     pub fn flush(&self) -> Result<()> {
         let flushed = self.out.borrow_mut().flush();
         self.checked(flushed)

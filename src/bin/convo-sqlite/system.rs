@@ -7,7 +7,6 @@ use convo::model::session::Session;
 
 /// A system that stores sessions in a database.
 pub struct DatabaseSystem {
-    /// Its name.
     pub name: &'static str,
     /// Description for users.
     pub what: &'static str,
@@ -30,7 +29,6 @@ pub struct SystemRow {
     pub id: String,
     /// When it was created: RFC 3339.
     pub time: Option<String>,
-    /// Its title.
     pub title: Option<String>,
     /// When it was last changed, if later: RFC 3339.
     pub updated: Option<String>,

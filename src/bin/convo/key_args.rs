@@ -18,7 +18,6 @@ use std::path::Path;
 /// A key with its scope and names.
 #[derive(Debug, Default)]
 pub struct KeyNames {
-    /// The key.
     pub key: Option<String>,
     /// The scope as JSON on one line.
     scope: Option<Vec<u8>>,

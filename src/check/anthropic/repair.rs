@@ -10,7 +10,6 @@ use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Repairs the violations of one rule.
 pub(super) fn repair(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "AN01" => shape::roles(rule, history, findings),
@@ -105,7 +104,6 @@ fn inside(rule: TableRule, history: &mut AnthropicHistory<'_, '_>, findings: &[&
 /// The replacement of missing text.
 const NO_TEXT: &[u8] = b"\"(no text)\"";
 
-/// A tool block as text.
 fn tool_text(block: &[u8]) -> Vec<u8> {
     let text = if text_member(block, "type").is_some_and(|kind| kind == "tool_use") {
         let name = text_member(block, "name").unwrap_or_default();

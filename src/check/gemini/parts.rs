@@ -5,7 +5,6 @@ use crate::check::history::History;
 use crate::check::raw::{elements, set};
 use crate::model::json::{self, array};
 
-/// The turns of a history.
 pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, Gemini>;
 
 /// The parts of a turn.

@@ -15,7 +15,6 @@ const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
 /// The placeholder for a missing start of a history.
 const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
-/// Repairs the violations of one rule.
 pub(super) fn repair(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "GE01" => roles(rule, history, findings),

@@ -144,7 +144,6 @@ fn content(raw: &[u8]) -> ChatContent {
     }
 }
 
-/// Whether this is a text part.
 pub(super) fn is_text_part(part: &[u8]) -> bool {
     text_member(part, "type").is_some_and(|kind| kind == "text")
         && json::member(part, "text").is_some_and(|text| text.first() == Some(&b'"'))

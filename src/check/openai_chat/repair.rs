@@ -11,7 +11,6 @@ use std::collections::{HashMap, HashSet};
 
 type ChatHistory<'a, 'o> = History<'a, 'o, Chat>;
 
-/// Repairs the violations of one rule.
 pub(super) fn repair(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "OC01" => orphans(rule, history, findings),

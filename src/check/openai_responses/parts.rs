@@ -4,7 +4,6 @@ use super::ItemKind;
 use crate::check::raw::{is_filled, mark, set, text_member, text_part};
 use crate::model::json::{self, quoted};
 
-/// The fault of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum PartFault {
     /// Its type does not fit the role.

@@ -11,7 +11,6 @@ use std::collections::{HashMap, HashSet};
 
 type ItemHistory<'a, 'o> = History<'a, 'o, Responses>;
 
-/// Repairs the violations of one rule.
 pub(super) fn repair(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
         "OR01" => orphans(rule, history, findings),

@@ -223,7 +223,6 @@ pub fn count(body: &[u8], measure: MeasureFn<'_>) -> u64 {
     Record::parse(body, place).message().map_or(0, measure)
 }
 
-/// Encodes a message with this role and text.
 pub fn encode_message(role: &str, text: &str) -> Vec<u8> {
     let mut message = ObjectBuilder::default();
     message.text("role", role).text("content", text);

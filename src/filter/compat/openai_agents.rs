@@ -20,7 +20,6 @@ use std::collections::{BTreeMap, HashMap};
 /// The number of candidates from which a compaction is due.
 pub const DUE: usize = 10;
 
-/// The items of one message.
 struct MessageItems<'m> {
     reasoning: Vec<&'m [u8]>,
     text: usize,
@@ -145,7 +144,6 @@ pub struct TrimOutputs {
 }
 
 impl Default for TrimOutputs {
-    /// The defaults of openai-agents.
     fn default() -> Self {
         TrimOutputs {
             recent_turns: 2,

@@ -63,7 +63,6 @@ impl Before {
     }
 }
 
-/// A number in the header.
 fn number(session: &Session, name: &str) -> Option<u64> {
     json::number(session.header_member(name)?)
 }

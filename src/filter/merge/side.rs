@@ -14,7 +14,6 @@ pub(super) type RecordKey = [u8; 32];
 /// Where to search for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SearchScope {
-    /// In one session of the side.
     Session(usize),
     /// In a session and its branches.
     Family(usize),

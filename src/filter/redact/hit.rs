@@ -8,9 +8,7 @@ use std::ops::Range;
 pub struct Hit {
     /// Its byte range in the text.
     pub range: Range<usize>,
-    /// The kind.
     pub kind: SecretKind,
-    /// The certainty.
     pub level: Certainty,
 }
 

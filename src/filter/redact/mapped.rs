@@ -5,7 +5,6 @@ use std::ops::Range;
 /// Decoded text.
 #[derive(Debug, Default)]
 pub struct Mapped {
-    /// The text.
     pub text: String,
     /// The source position of each byte of the text, and of its end.
     places: Vec<usize>,

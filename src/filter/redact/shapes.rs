@@ -41,7 +41,6 @@ impl Set {
     }
 }
 
-/// An element of a shape.
 #[derive(Clone, Copy, Debug)]
 enum ShapeElement {
     /// Between a minimum and a maximum number of characters.

@@ -70,7 +70,6 @@ pub struct Walk<'t, 'w, 's> {
     is_element: bool,
 }
 
-/// The result of a value.
 struct ValueResult {
     range: Range<usize>,
     /// Its text changes and it is signed, so it must be dropped.

@@ -7,7 +7,6 @@ use std::collections::{HashMap, VecDeque};
 /// A message read from the original elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OriginalMessage {
-    /// The body.
     pub(super) body: Vec<u8>,
 }
 
@@ -17,7 +16,6 @@ const NEAR: usize = 64;
 /// A message read from the repaired elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RepairedMessage {
-    /// The body.
     pub(super) body: Vec<u8>,
     /// The id for a new message.
     pub(super) id: Option<String>,
@@ -49,11 +47,9 @@ pub(super) struct RepairGroup {
     pub(super) items: Vec<usize>,
     /// The original messages, if there is one for each item.
     pub(super) old: Vec<OriginalMessage>,
-    /// The repaired messages.
     pub(super) new: Vec<RepairedMessage>,
     /// Insert messages without an item after this place.
     pub(super) place: Option<usize>,
-    /// Whether a repair changed the group.
     pub(super) changed: bool,
 }
 

@@ -24,7 +24,6 @@ use crate::model::view::View;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {

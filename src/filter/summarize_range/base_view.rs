@@ -12,7 +12,6 @@ use std::collections::HashSet;
 
 /// The view to select from, and the summary that a new one replaces.
 pub(super) struct BaseView {
-    /// The view.
     pub view: View,
     /// The current view, if different.
     shown: Option<View>,

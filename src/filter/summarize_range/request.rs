@@ -61,7 +61,6 @@ pub struct ChunkedRequest {
     pieces: Vec<Vec<Vec<u8>>>,
 }
 
-/// The messages to summarize.
 pub(super) struct MessagesToSummarize<'w> {
     /// The items, in order.
     pub items: &'w [usize],
@@ -73,7 +72,6 @@ pub(super) struct MessagesToSummarize<'w> {
     pub budget: u64,
     /// Maximum tokens of the view, of which standing instructions get a share; none: a share of the summary.
     pub whole: Option<u64>,
-    /// The style of the summary.
     pub style: &'w SummaryStyle,
 }
 

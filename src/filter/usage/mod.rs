@@ -166,13 +166,11 @@ pub struct RequestCount {
     pub new: u64,
 }
 
-/// A counted request.
 #[derive(Debug)]
 struct CountedRequest {
     request: RecordedRequest,
     /// Index of its origin.
     origin: usize,
-    /// The shares of tools.
     shares: ToolShares,
 }
 

@@ -9,22 +9,16 @@ use std::ops::Range;
 pub struct Section<'a> {
     /// Its name; `None` for the lines before the first member.
     pub name: Option<&'a str>,
-    /// Its byte range.
     pub bytes: Range<usize>,
-    /// Its position.
     pub place: Position,
     /// The text after the colon.
     pub rest: &'a [u8],
-    /// The elements of its list.
     pub elements: Vec<ListElement>,
 }
 
-/// An element of a list.
 #[derive(Clone, Debug)]
 pub struct ListElement {
-    /// Its byte range.
     pub bytes: Range<usize>,
-    /// Its position.
     pub place: Position,
 }
 

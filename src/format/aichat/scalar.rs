@@ -10,7 +10,6 @@ pub enum Scalar {
     Block(BlockHeader),
 }
 
-/// The header of a block.
 #[derive(Clone, Copy)]
 pub struct BlockHeader {
     /// Explicit indentation relative to the parent, if given.

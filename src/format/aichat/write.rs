@@ -195,7 +195,6 @@ fn keep_others(
 enum NewElement {
     /// An original element: its index, and its lines.
     Lines(usize, Vec<u8>),
-    /// A new value.
     Value(Vec<u8>),
 }
 

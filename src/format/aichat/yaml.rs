@@ -6,7 +6,6 @@ use crate::model::json::{ObjectBuilder, array, quoted};
 /// A syntax error, with its line relative to the parsed text, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct YamlError {
-    /// The line.
     pub line: usize,
     /// The problem.
     pub what: &'static str,

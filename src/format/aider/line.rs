@@ -3,7 +3,6 @@
 use super::BEGINS;
 use crate::model::time;
 
-/// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AiderLineKind<'a> {
     /// The start of a session, with its local time.

@@ -58,7 +58,6 @@ impl SessionReader for Histories {
     }
 }
 
-/// A line without its ending.
 fn without_ending(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }

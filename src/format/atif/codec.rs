@@ -9,7 +9,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self};
 
-/// The codec.
 pub struct Atif;
 
 /// The newest supported version.

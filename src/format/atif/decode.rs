@@ -7,7 +7,6 @@ use crate::model::time as times;
 /// Members of metrics other than usage.
 const TOKENS: [&str; 3] = ["prompt_token_ids", "completion_token_ids", "logprobs"];
 
-/// The id of a step.
 pub fn id(step: &[u8]) -> Option<String> {
     let number = std::str::from_utf8(json::member(step, "step_id")?).ok()?;
     number.parse::<u64>().ok().map(|number| format!("step_{number}"))
@@ -22,7 +21,6 @@ pub fn time(step: &[u8]) -> Option<String> {
     }
 }
 
-/// The results of a step.
 fn results(step: &[u8]) -> Vec<&[u8]> {
     let list = json::member(step, "observation").and_then(|raw| json::member(raw, "results"));
     json::items(list)

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 /// Members with information about the user, in order.
 const CONTEXT: [&str; 3] = ["user_profile", "user_instructions", "model_set_context"];
 
-/// A part of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ExportPart<'a> {
     /// A text as a JSON string.
@@ -144,7 +143,6 @@ impl<'a> NodeContent<'a> {
         self.notes.append(&mut more.notes);
     }
 
-    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         let empty = |part: &ExportPart<'_>| matches!(part, ExportPart::Text(raw) if &raw[..] == b"\"\"");
         self.parts.iter().all(empty)

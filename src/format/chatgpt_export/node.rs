@@ -7,7 +7,6 @@ use crate::model::time;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// No content: the root, or an empty preamble.
@@ -24,18 +23,12 @@ pub enum NodeKind {
     Unrecognized,
 }
 
-/// A node of the tree.
 #[derive(Debug)]
 pub struct TreeNode<'a> {
-    /// Its id.
     pub id: Cow<'a, str>,
-    /// The raw node.
     pub raw: &'a [u8],
-    /// Its kind.
     pub kind: NodeKind,
-    /// Its message.
     pub message: Object<'a>,
-    /// Its author.
     pub author: Object<'a>,
     /// Whether it is the first with its id.
     pub is_first: bool,
@@ -43,7 +36,6 @@ pub struct TreeNode<'a> {
     seconds: f64,
 }
 
-/// The nodes of a conversation.
 #[derive(Debug, Default)]
 pub struct ConversationTree<'a> {
     /// The nodes in file order.

@@ -133,7 +133,6 @@ impl BlockMessage {
         );
     }
 
-    /// Appends a text.
     pub fn append(&mut self, text: &[u8]) {
         // Without other text, an attached file is the message.
         if matches!(&self.parts[..], [BlockPart::Text(text)] if text == b"\"\"") {

@@ -8,7 +8,6 @@ use crate::format::written;
 use crate::model::json;
 use std::io::Write;
 
-/// Writes the changed log.
 pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write) -> Result<()> {
     let staying = nearest_kept_lines(log, &changes);
     let mut lines = ParentLines { out, open: false };

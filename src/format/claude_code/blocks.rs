@@ -10,7 +10,6 @@ pub enum LineContent {
     Same,
     /// Replaced by this content.
     Now(Vec<u8>),
-    /// Removed.
     Removed,
 }
 

@@ -24,7 +24,6 @@ const RELEASE: &[u8] = br#""2.0.76""#;
 /// A new line, without its newline.
 #[derive(Clone, Debug)]
 pub struct NewLine {
-    /// The line.
     pub body: Vec<u8>,
     /// Its id, as raw JSON.
     pub uuid: Vec<u8>,
@@ -41,7 +40,6 @@ pub struct Envelope {
     pub time: Option<Vec<u8>>,
     /// The agent of the sidechain.
     pub agent: Option<Vec<u8>>,
-    /// Whether it is a sidechain.
     pub sidechain: bool,
     /// The model of messages without one.
     pub model: Option<Vec<u8>>,
@@ -61,7 +59,6 @@ pub struct LineFactory<'r> {
     pub envelope: Envelope,
     /// The log, whose ids must not be reused.
     pub log: &'r ClaudeLog,
-    /// The ids of new lines.
     pub ids: ClaudeIds,
     /// The purpose of writing.
     pub purpose: Purpose,

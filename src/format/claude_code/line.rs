@@ -47,7 +47,6 @@ fn uuid(text: &str) -> Option<u128> {
     Some(bits)
 }
 
-/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaudeLineKind {
     /// A user message or tool results.
@@ -75,7 +74,6 @@ pub enum ClaudeLineKind {
 /// The relevant members of a line, as raw JSON.
 #[derive(Clone, Debug)]
 pub struct LineMembers<'a> {
-    /// The kind.
     pub kind: ClaudeLineKind,
     /// `type`, decoded.
     pub name: Cow<'a, str>,
@@ -83,7 +81,6 @@ pub struct LineMembers<'a> {
     pub uuid: Option<&'a [u8]>,
     /// `parentUuid`, or `logicalParentUuid` if that is null.
     pub parent: Option<&'a [u8]>,
-    /// Whether it is in a sidechain.
     pub sidechain: bool,
     /// `agentId`.
     pub agent: Option<&'a [u8]>,
@@ -236,7 +233,6 @@ impl<'a> LineMembers<'a> {
         Ok(facts)
     }
 
-    /// One of the other members.
     pub fn other(&self, name: &str) -> Option<&'a [u8]> {
         self.others[OTHERS.iter().position(|other| *other == name)?]
     }
@@ -247,7 +243,6 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
 }
 
 impl<'a> LineMessage<'a> {
-    /// The message of an attachment.
     fn attached(attachment: &Attachment<'a>) -> LineMessage<'a> {
         LineMessage {
             id: None,
@@ -291,7 +286,6 @@ impl<'a> LineMessage<'a> {
     }
 }
 
-/// The type of a block.
 pub fn block_type(block: &[u8]) -> Cow<'_, str> {
     json::member_text(block, "type").unwrap_or_default()
 }

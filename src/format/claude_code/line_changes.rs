@@ -6,7 +6,6 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 
-/// The change of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LineChange {
     /// It is kept.
@@ -14,7 +13,6 @@ pub enum LineChange {
     Stays,
     /// It is replaced.
     Becomes(Vec<u8>),
-    /// It is removed.
     Removed,
 }
 
@@ -31,7 +29,6 @@ pub struct LineChanges {
 
 /// A session with its lines in the log.
 pub struct ParsedSource<'s> {
-    /// Their log.
     pub log: &'s ClaudeLog,
     /// The current session.
     pub session: &'s Session,

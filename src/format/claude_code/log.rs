@@ -16,18 +16,14 @@ use std::sync::Arc;
 /// Maximum bytes of progress lines to keep. Some logs contain gigabytes of them.
 const MOST_PROGRESS: usize = 8 << 20;
 
-/// A line.
 #[derive(Debug)]
 pub struct LogLine {
     start: usize,
     end: usize,
-    /// Its position.
     pub place: Position,
-    /// Its kind.
     pub kind: ClaudeLineKind,
     /// Its own id.
     pub uuid: Option<LineId>,
-    /// The id of its parent line.
     pub parent: Option<LineId>,
     /// The index of its parent, if that is in the log.
     pub above: Option<usize>,
@@ -35,7 +31,6 @@ pub struct LogLine {
     pub sidechain: Option<Option<LineId>>,
     /// The session that it names.
     pub session: Option<LineId>,
-    /// References of a message.
     pub references: Option<Box<MessageReferences>>,
 }
 
@@ -60,7 +55,6 @@ impl LogLine {
     }
 }
 
-/// The lines of a log.
 #[derive(Debug, Default)]
 pub struct ClaudeLog {
     /// The bytes that were kept; the complete log if it may be written back.

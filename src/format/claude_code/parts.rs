@@ -27,7 +27,6 @@ pub fn parts(log: ClaudeLog) -> Vec<ClaudeLog> {
     parts
 }
 
-/// Whether a log has one part.
 pub fn is_single(log: &ClaudeLog) -> bool {
     part_ends(log).len() < 2
 }

@@ -32,18 +32,14 @@ pub struct ClaudeMessages<'l> {
     ids: Derive,
 }
 
-/// A converted message.
 pub struct ConvertedMessage {
-    /// The record.
     pub body: Vec<u8>,
-    /// Its id.
     pub id: String,
     /// Whether the program never sends it to a model.
     pub hidden: bool,
 }
 
 impl<'l> ClaudeMessages<'l> {
-    /// For a log.
     pub fn new(log: &'l ClaudeLog, purpose: ReadPurpose) -> Self {
         ClaudeMessages {
             log,

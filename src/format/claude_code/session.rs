@@ -16,7 +16,6 @@ use std::collections::{HashMap, HashSet};
 
 /// A log that is converted to sessions.
 pub struct LogConversion {
-    /// The log.
     pub log: ClaudeLog,
     name: Option<String>,
     /// Whether sessions keep their source bytes.
@@ -30,13 +29,11 @@ pub struct LogConversion {
 
 /// A session, with the lines that each of its records was read from.
 pub struct BuiltSession {
-    /// The session.
     pub session: Session,
     /// Line indexes by record.
     pub sources: Vec<Vec<usize>>,
     /// All its lines, in file order.
     pub lines: Vec<usize>,
-    /// Whether it is the main session.
     pub is_main: bool,
 }
 
@@ -77,7 +74,6 @@ impl LogConversion {
             .unwrap_or_default()
     }
 
-    /// The next session.
     pub fn next(&mut self) -> Option<BuiltSession> {
         let nth = self.next;
         let group = self.groups.get(nth)?;
@@ -105,7 +101,6 @@ impl LogConversion {
         })
     }
 
-    /// Whether all sessions were returned.
     pub fn is_done(&self) -> bool {
         self.next >= self.groups.len()
     }

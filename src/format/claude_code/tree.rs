@@ -14,7 +14,6 @@ pub struct LineSet {
     pub side: Option<ClaudeSideSession>,
 }
 
-/// A side session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaudeSideSession {
     /// An abandoned branch, with the message of the main session after which it begins.

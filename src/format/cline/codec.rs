@@ -16,7 +16,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, quoted};
 
-/// The codec.
 #[derive(Default)]
 pub struct Cline {
     /// The manifest next to the session.

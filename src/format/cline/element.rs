@@ -25,7 +25,6 @@ pub fn compaction(message: &[u8]) -> Option<String> {
     Some(texts?.join("\n\n"))
 }
 
-/// The model of a message.
 pub fn model(message: &[u8]) -> Option<&[u8]> {
     let model = json::member(json::member(message, "modelInfo")?, "id")?;
     model.starts_with(b"\"").then_some(model)

@@ -13,7 +13,6 @@ use crate::model::session::Session;
 /// The supported version of the format.
 const VERSION: &[u8] = b"1";
 
-/// Reads a session.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let version = json::member(source.bytes.trim_ascii(), "version");
     if let Some(version) = version.filter(|version| *version != VERSION) {

@@ -13,7 +13,6 @@ use crate::model::json::{self, array, quoted};
 use crate::model::key;
 use std::collections::{HashMap, HashSet};
 
-/// The codec.
 #[derive(Default)]
 pub struct ClineRoo {
     /// The companion file with the user interface's messages.

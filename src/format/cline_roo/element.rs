@@ -4,10 +4,8 @@ use crate::model::json;
 pub use crate::model::json::member_text as text;
 use crate::model::time;
 
-/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementKind {
-    /// A message.
     Message,
     /// A summary of earlier messages.
     Summary,
@@ -20,7 +18,6 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    /// The kind of an element.
     pub fn of(element: &[u8]) -> ElementKind {
         let is = |name| json::member(element, name) == Some(b"true");
         let role = json::member(element, "role").is_some_and(|raw| raw.starts_with(b"\""));
@@ -34,7 +31,6 @@ impl ElementKind {
     }
 }
 
-/// The elements of a unit.
 pub fn elements(unit: &[u8]) -> Vec<&[u8]> {
     json::items(unit)
 }
@@ -61,13 +57,11 @@ pub fn time(milliseconds: f64) -> Option<String> {
     time::from_epoch(milliseconds / 1000.0)
 }
 
-/// A time in milliseconds.
 pub fn milliseconds(time: &[u8]) -> Option<String> {
     let time = json::text(time)?;
     time::milliseconds(&time).map(|milliseconds| milliseconds.to_string())
 }
 
-/// The text of an element.
 pub fn element_text(element: &[u8]) -> String {
     let content = json::member(element, "content").unwrap_or_default();
     if let Some(text) = json::text(content) {

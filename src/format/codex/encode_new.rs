@@ -84,7 +84,6 @@ pub fn write(
     Ok(())
 }
 
-/// The model of an item, if it is a reply.
 fn model_of_reply<'a>(item: &'a Item, session: &'a Session) -> Option<&'a [u8]> {
     let is_reply = |traits: &Traits| traits.role == Role::Assistant;
     item.traits(session).filter(is_reply)?;
@@ -123,7 +122,6 @@ fn is_question(message: &Message<'_>) -> bool {
     message.role() == Role::User && message.category() == Category::Dialog
 }
 
-/// The display event of a message.
 pub fn display_event(message: &Message<'_>) -> Option<Vec<u8>> {
     let text = items::display_text(message);
     match message.role() {

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 /// The role of an item in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemRole {
-    /// Reasoning.
     Reasoning,
     /// Text of the model.
     Reply,
@@ -92,16 +91,13 @@ pub struct CodexLine<'a> {
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
-    /// Its position.
     pub place: Position,
-    /// Its kind.
     pub kind: CodexLineKind<'a>,
     /// The envelope members other than `type` and `payload`; `None` without an envelope.
     pub envelope: Option<Vec<(Cow<'a, str>, &'a [u8])>>,
 }
 
 impl<'a> CodexLine<'a> {
-    /// Parses a line.
     pub fn parse(full: &'a [u8], place: Position) -> CodexLine<'a> {
         let body = record::body_of(full, place);
         let mut line = CodexLine {
@@ -160,7 +156,6 @@ impl<'a> CodexLine<'a> {
             && json::member(self.body, "record_type").is_none()
     }
 
-    /// Its timestamp.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         let own = self
             .envelope

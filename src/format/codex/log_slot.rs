@@ -35,7 +35,6 @@ pub enum LineRelation {
     },
 }
 
-/// A line of a log.
 #[derive(Clone, Debug)]
 pub struct LogSlot {
     /// Its relation to messages.
@@ -283,7 +282,6 @@ fn parsed(line: &[u8]) -> CodexLine<'_> {
     CodexLine::parse(line, Position { line: 1, offset: 1 })
 }
 
-/// Whether a session was read from a log.
 pub fn was_read_from_log(session: &Session) -> bool {
     native::source_format(session).is_some_and(|format| format == NAME) && session.metadata(NAME).is_some()
 }

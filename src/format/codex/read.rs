@@ -235,7 +235,6 @@ impl<'a> MessageInfo<'a> {
     }
 }
 
-/// Whether a message is from the model.
 fn is_model(lines: &[CodexLine<'_>], at: &[usize]) -> bool {
     let first = at.first().map(|at| &lines[*at].kind);
     matches!(first, Some(CodexLineKind::Item(item, _)) if *item != line::ItemRole::Alone)

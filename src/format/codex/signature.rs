@@ -3,7 +3,6 @@
 use crate::format::detect::signature::has_content;
 use crate::format::detect::{LineKind, Signature};
 
-/// The signature.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a Codex log",

@@ -66,7 +66,6 @@ fn parse(number: u64, line: &[u8]) -> CodexLine<'_> {
     )
 }
 
-/// The texts of an item.
 fn texts(item: &[u8]) -> Vec<Cow<'_, str>> {
     let lists = ["content", "summary"].map(|name| json::member(item, name));
     let mut texts: Vec<Cow<'_, str>> = Vec::new();

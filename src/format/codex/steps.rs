@@ -4,7 +4,6 @@ use super::line::{CodexLine, CodexLineKind, ItemRole};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
-/// The source of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordSource {
     /// A message of the items in these lines.
@@ -20,7 +19,6 @@ pub enum RecordSource {
 }
 
 impl RecordSource {
-    /// Its lines.
     pub fn lines(&self) -> &[usize] {
         match self {
             RecordSource::Message(lines) => lines,
@@ -31,7 +29,6 @@ impl RecordSource {
         }
     }
 
-    /// Whether it is a message.
     pub fn is_message(&self) -> bool {
         matches!(self, RecordSource::Message(_) | RecordSource::Event(_))
     }

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 /// Decides which lines to remove with removed messages.
 pub struct TurnLines {
-    /// The turn of each line.
     turns: Vec<usize>,
     /// For each turn, whether all its messages are removed.
     removed: Vec<bool>,

@@ -42,7 +42,6 @@ impl CodexFigures {
         CodexFigures(std::array::from_fn(|at| self.0[at].saturating_add(other.0[at])))
     }
 
-    /// Whether all figures are zero.
     pub fn is_zero(self) -> bool {
         self.0.iter().all(|figure| *figure == 0)
     }

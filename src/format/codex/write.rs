@@ -52,7 +52,6 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     Ok(())
 }
 
-/// A log to write.
 struct CodexLogWriter<'s> {
     session: &'s Session,
     view: &'s View,

@@ -12,7 +12,6 @@ use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, quoted};
 use std::collections::HashSet;
 
-/// The codec.
 #[derive(Default)]
 pub struct Continue {
     /// The creation time in the index.
@@ -118,7 +117,6 @@ impl Codec for Continue {
     }
 }
 
-/// The summary on an item.
 pub fn summary(item: &[u8]) -> Option<String> {
     text(item, "conversationSummary").map(|text| text.into_owned())
 }

@@ -12,7 +12,6 @@ pub fn role(item: &[u8]) -> Option<Cow<'_, str>> {
     json::member(item, "message").and_then(|message| text(message, "role"))
 }
 
-/// The message of an item.
 pub fn message_of(item: &[u8]) -> &[u8] {
     json::member(item, "message").unwrap_or(b"{}")
 }

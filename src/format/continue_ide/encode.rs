@@ -185,7 +185,6 @@ fn complete(raw: &[u8]) -> Vec<u8> {
     draft::call(&id, &name, &arguments)
 }
 
-/// The state of a call.
 fn state(call: &[u8], result: Option<&[u8]>) -> Vec<u8> {
     let arguments = json::member(call, "function").and_then(|raw| json::member(raw, "arguments"));
     let parsed = arguments
@@ -245,7 +244,6 @@ fn report_media(result: &[u8], report: &mut Report) {
     }
 }
 
-/// The text of content.
 fn content_text(content: &[u8]) -> String {
     if let Some(text) = json::text(content) {
         return text.into_owned();
@@ -256,7 +254,6 @@ fn content_text(content: &[u8]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Encodes reasoning as an item.
 fn reasoning_item(part: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut message = ObjectBuilder::default();
     message.text("role", "thinking");

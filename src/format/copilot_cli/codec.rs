@@ -17,7 +17,6 @@ use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::time;
 use std::collections::{HashMap, HashSet};
 
-/// The codec.
 pub struct Copilot;
 
 /// Information about all events.

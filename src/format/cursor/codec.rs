@@ -12,7 +12,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashMap;
 
-/// The codec.
 pub struct CursorTranscript;
 
 impl Codec for CursorTranscript {

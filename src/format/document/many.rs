@@ -33,9 +33,7 @@ pub fn open(
 pub struct DocumentSection<'p> {
     /// Name of the input file.
     pub name: Option<&'p str>,
-    /// Its bytes.
     pub bytes: &'p [u8],
-    /// Its position.
     pub place: Position,
     /// Number of sessions before it.
     pub made: usize,
@@ -247,7 +245,6 @@ impl SectionReader {
     }
 }
 
-/// The sessions of one section of a document.
 fn read(api: Api, format: Format, piece: DocumentSection<'_>, report: &mut Report) -> Vec<Session> {
     let DocumentSection {
         name,

@@ -20,7 +20,6 @@ use crate::model::view::View;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The codec.
 pub struct Droid {
     /// Whether it is a printed stream.
     is_stream: bool,

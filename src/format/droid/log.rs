@@ -11,7 +11,6 @@ use crate::model::json::{self, ObjectBuilder, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// The message of a line.
 pub fn message(line: &[u8]) -> Option<&[u8]> {
     let message = json::member(line, "message")?;
     (json::member(line, "type") == Some(b"\"message\"") && message.starts_with(b"{")).then_some(message)

@@ -52,7 +52,6 @@ pub(super) const SIGNATURE: Signature = Signature {
     ..Signature::BLANK
 };
 
-/// The signature of a stream.
 pub(super) const STREAM: Signature = Signature {
     name: NAME,
     what: "a Factory Droid stream",

@@ -36,7 +36,6 @@ pub fn repeated(lines: &[&[u8]]) -> HashSet<usize> {
     repeated
 }
 
-/// Decodes a line.
 pub fn decode(line: &[u8]) -> Decoded {
     let member = |name| json::member(line, name);
     let id = || member("toolCallId").or_else(|| member("id"));

@@ -86,7 +86,6 @@ impl Decoder for GeminiCallIds {
     }
 }
 
-/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: FORM.name,
     what: "Gemini contents",

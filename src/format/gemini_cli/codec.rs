@@ -15,7 +15,6 @@ use crate::model::json::{self, Dialect};
 use crate::model::time;
 use std::collections::HashMap;
 
-/// The codec.
 pub struct GeminiCli;
 
 impl Codec for GeminiCli {

@@ -13,9 +13,7 @@ use crate::model::message::Role;
 /// Members of a new record.
 #[derive(Clone, Copy)]
 pub struct NewMembers<'a> {
-    /// Its id.
     pub id: &'a [u8],
-    /// Its time.
     pub time: &'a [u8],
 }
 

@@ -4,7 +4,6 @@ use crate::format::object::members;
 use crate::model::json;
 use std::borrow::Cow;
 
-/// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogOperation<'a> {
     /// An empty line.

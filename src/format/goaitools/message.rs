@@ -16,9 +16,7 @@ use std::collections::BTreeMap;
 /// Members known to goaitools, in its order.
 pub const KNOWN: [&str; 5] = ["role", "content", "name", "tool_calls", "tool_call_id"];
 
-/// A converted element.
 pub struct ConvertedElement {
-    /// The line.
     pub line: Vec<u8>,
     /// Why goaitools would reject it, and with it the whole state.
     pub fault: Option<&'static str>,
@@ -36,7 +34,6 @@ struct ElementMembers<'a> {
     values: BTreeMap<usize, &'a [u8]>,
     /// Whether a name differs in case or is repeated, so that only Go reads the element like this.
     odd: bool,
-    /// The other members.
     others: Vec<(&'a [u8], &'a [u8])>,
 }
 

@@ -24,7 +24,6 @@ struct StateElement {
     system: bool,
     /// Whether a compaction inserted it.
     inserted: bool,
-    /// Whether it is from the model.
     by_model: bool,
 }
 

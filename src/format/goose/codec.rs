@@ -13,7 +13,6 @@ use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 use crate::model::{summary, time};
 
-/// The codec.
 pub struct Goose;
 
 /// The element that is the session's summary: the last one that the model receives.

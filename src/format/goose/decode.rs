@@ -11,7 +11,6 @@ fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
     json::member(object, name).filter(|raw| raw.starts_with(b"\""))
 }
 
-/// The messages of an element.
 pub fn messages(element: &GooseMessage<'_>) -> Vec<Draft> {
     let (mut all, mut others) = (Vec::new(), Vec::new());
     for raw in &element.blocks {

@@ -8,11 +8,8 @@ use std::borrow::Cow;
 /// A message of a session.
 #[derive(Clone, Debug)]
 pub struct GooseMessage<'a> {
-    /// The raw message.
     pub raw: &'a [u8],
-    /// Whether it is from the model.
     pub is_model: bool,
-    /// Its blocks.
     pub blocks: Vec<&'a [u8]>,
 }
 

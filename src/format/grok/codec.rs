@@ -11,7 +11,6 @@ use crate::format::{Format, Input, Purpose};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::message::Role;
 
-/// The codec.
 pub struct Grok {
     /// Whether it is a display stream.
     is_stream: bool,

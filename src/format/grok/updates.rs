@@ -356,7 +356,6 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     update.finish()
 }
 
-/// A new line of a session.
 pub fn new_line(line: &[u8], annotated: &AnnotatedMessage<'_>, session: Option<&str>) -> Vec<u8> {
     let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
     let mut params = ObjectBuilder::default();

@@ -19,7 +19,6 @@ pub const NAME: &str = "convo-session";
 /// Maximum characters of a title derived from a question.
 const TITLE: usize = 120;
 
-/// The data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageData {
     /// The id of the session.

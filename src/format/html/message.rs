@@ -21,7 +21,6 @@ const INSTRUCTIONS: usize = 1000;
 
 /// A message and the position of its article.
 struct PageMessage<'a> {
-    /// The message.
     pub message: &'a Message<'a>,
     /// Its line.
     body: &'a [u8],

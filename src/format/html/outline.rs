@@ -26,13 +26,11 @@ pub struct OutlineEntry {
     pub anchor: String,
     /// Index of its role in [`ROLES`].
     pub role: usize,
-    /// Tokens.
     pub tokens: u64,
     /// Seconds since 1970.
     pub time: Option<i64>,
     /// The start of a user's question.
     pub question: Option<String>,
-    /// Whether it is hidden.
     pub is_hidden: bool,
     /// The events before it that changed the view: type and id.
     pub changes: Vec<String>,
@@ -64,7 +62,6 @@ pub struct Outline {
 /// The maximum size of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimit {
-    /// Messages.
     pub messages: usize,
     /// Bytes of the lines of messages.
     pub bytes: usize,

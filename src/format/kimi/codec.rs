@@ -15,7 +15,6 @@ use crate::model::named_enum::named_enum;
 use crate::model::time;
 use std::collections::HashSet;
 
-/// The codec.
 pub struct Kimi(Variant);
 
 named_enum! {

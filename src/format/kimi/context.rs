@@ -9,7 +9,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
-/// Decodes a line.
 pub fn decode(line: &[u8]) -> Decoded {
     match json::member_text(line, "role").as_deref() {
         Some("_system_prompt") => message(line, "system"),

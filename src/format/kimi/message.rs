@@ -52,7 +52,6 @@ pub fn parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
     parts
 }
 
-/// The reasoning of a message as parts.
 pub fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let thoughts = annotated.reasoning().into_iter().filter_map(|part| {
         let text = member(part, "text").or(member(part, "thinking"));

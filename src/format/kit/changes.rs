@@ -5,7 +5,6 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
-/// The change of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementChange {
     /// The view has the same messages of it as the source.
@@ -44,14 +43,12 @@ impl ElementMap {
         self.of.get(&item.line()?).copied()
     }
 
-    /// The items of an element in a view.
     pub fn items(&self, view: &View, element: usize) -> Vec<usize> {
         let items = view.items.iter().enumerate();
         let own = items.filter(|(_, item)| self.place(item) == Some(element));
         own.map(|(nth, _)| nth).collect()
     }
 
-    /// The first line of each element that has lines.
     pub fn first_lines(&self) -> HashMap<usize, usize> {
         let mut first: HashMap<usize, usize> = HashMap::new();
         for (line, element) in &self.of {

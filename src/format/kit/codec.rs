@@ -16,7 +16,6 @@ use std::collections::HashSet;
 
 /// A format whose sessions are lists of elements.
 pub trait Codec: Sized + Sync + 'static {
-    /// The format.
     const FORMAT: Format;
     /// Its name, which is also the name of its annotations.
     const NAME: &'static str;
@@ -69,7 +68,6 @@ pub trait Codec: Sized + Sync + 'static {
     fn list(&self) -> &'static str {
         Self::LIST
     }
-    /// Whether an element is of this variant.
     fn has_variant(&self, _element: &[u8]) -> bool {
         true
     }
@@ -141,7 +139,6 @@ pub trait Codec: Sized + Sync + 'static {
     fn numbered_outline(&self, _number: usize, elements: &[Vec<u8>]) -> Self::Outline {
         self.outline(elements)
     }
-    /// Decodes an element.
     fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
     /// Describes the fault in a message's content, if any.
     fn fault(&self, _element: &[u8]) -> Option<String> {
@@ -174,7 +171,6 @@ pub struct Assembly {
     pub first: Vec<usize>,
     /// For each line, its session; 0 is the main session.
     pub session: Vec<usize>,
-    /// The side sessions.
     pub others: Vec<SideSession>,
 }
 
@@ -189,7 +185,6 @@ pub fn lines_of(element: &[u8]) -> Vec<&[u8]> {
 
 /// The content of an element.
 pub enum Decoded {
-    /// Messages.
     Messages(Vec<Draft>),
     /// A summary of earlier messages.
     Summary(SummaryDraft),
@@ -236,7 +231,6 @@ impl From<draft::AnnotatedDraft> for Draft {
 /// What a model receives of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Visible {
-    /// All of it.
     Whole,
     /// Nothing.
     Hidden,
@@ -247,7 +241,6 @@ pub enum Visible {
 /// A decoded summary.
 #[derive(Debug, Default)]
 pub struct SummaryDraft {
-    /// Its text.
     pub text: String,
     /// The first element that is not covered; `None` if nothing is covered.
     pub kept: Option<usize>,

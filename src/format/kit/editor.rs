@@ -129,9 +129,7 @@ pub type MemberChange = (&'static str, Option<Vec<u8>>);
 pub struct Edits<'c, C: Codec> {
     /// The format.
     pub codec: &'c C,
-    /// The session.
     pub session: &'c Session,
-    /// Its view.
     pub view: &'c View,
     /// The purpose of writing.
     pub purpose: Purpose,
@@ -139,7 +137,6 @@ pub struct Edits<'c, C: Codec> {
     pub source: &'c Source,
     /// The view of the source before later events.
     pub own: View,
-    /// The change of each element.
     pub changes: Vec<ElementChange>,
     outline: C::Outline,
     /// The first line of each element.

@@ -13,7 +13,6 @@ pub struct Frame<'a> {
     document: &'a [u8],
     /// The members next to the list; empty if the document is the list itself.
     pub members: Vec<(Cow<'a, str>, &'a [u8])>,
-    /// The elements.
     pub elements: Vec<Range<usize>>,
     /// The list between its brackets; `None` if there is no list.
     list: Option<Range<usize>>,

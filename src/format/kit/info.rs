@@ -5,9 +5,7 @@ use crate::format::workspace::Workspace;
 /// Session information in a source.
 #[derive(Debug, Default)]
 pub struct SessionInfo {
-    /// Its id.
     pub id: Option<String>,
-    /// Its title.
     pub title: Option<String>,
     /// Its start time, in RFC 3339.
     pub created: Option<String>,

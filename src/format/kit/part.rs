@@ -26,7 +26,6 @@ pub struct Parsed {
     pub list: Option<&'static str>,
     /// The members next to the list, or the line that describes the session.
     pub about: Option<Vec<u8>>,
-    /// The elements.
     pub parts: Vec<ElementPart>,
     /// Whether damage was already reported.
     pub is_reported: bool,
@@ -47,7 +46,6 @@ pub struct SideSession {
     pub id: Option<String>,
 }
 
-/// An element.
 pub struct ElementPart {
     /// Its index in the input.
     pub at: usize,
@@ -59,7 +57,6 @@ pub struct ElementPart {
     pub size: usize,
     /// The row that contains it.
     pub row: Option<Vec<u8>>,
-    /// Its position.
     pub place: Position,
     /// Its kind.
     pub state: ElementState,

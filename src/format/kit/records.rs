@@ -7,7 +7,6 @@ use crate::model::record::Record;
 use crate::model::session::{Class, Session};
 use std::collections::HashMap;
 
-/// The records of an element.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ElementGroup {
     /// Lines of its messages.
@@ -72,7 +71,6 @@ pub struct Ids {
     known: HashMap<String, IdState>,
 }
 
-/// State of an id.
 #[derive(Default)]
 struct IdState {
     /// Whether it was assigned.

@@ -50,7 +50,6 @@ impl Source {
         self.is_summary(item) || (self.instructions.is_some() && self.instructions == item.line())
     }
 
-    /// Whether an item is a summary of the source.
     pub fn is_summary(&self, item: &Item) -> bool {
         matches!(item, Item::Summary(line) if self.summaries.iter().any(|(_, own)| own == line))
     }

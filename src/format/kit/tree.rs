@@ -10,7 +10,6 @@ pub struct Tree {
     pub ids: Vec<Option<String>>,
     /// The index of the line that each names.
     pub parents: Vec<Option<usize>>,
-    /// Whether each is a message.
     pub is_message: Vec<bool>,
 }
 

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 /// A value with the bytes since the previous value, and for the last value with the rest of the input.
 pub struct SplitValue {
-    /// All bytes.
     pub bytes: Vec<u8>,
     /// Range of the value in them; empty if there is none.
     pub value: Range<usize>,

@@ -5,7 +5,6 @@ use crate::format::request::request_part::extra_members;
 use crate::model::json::{self, ObjectBuilder};
 use std::borrow::Cow;
 
-/// A converted block.
 pub enum ConvertedBlock {
     /// A part of the content.
     Part(Vec<u8>),

@@ -47,7 +47,6 @@ pub const FORM: FormatSpec = FormatSpec {
 /// The name of the format's annotations.
 const NAME: &str = "langchain";
 
-/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "LangChain messages",

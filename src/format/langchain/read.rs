@@ -8,7 +8,6 @@ use crate::model::json::{self, Dialect, array, quoted};
 pub struct DictElement<'a> {
     /// Its type as written: `ai`, `AIMessageChunk`, or the last name of a constructor's id.
     pub written: String,
-    /// Its members.
     pub members: &'a [u8],
 }
 

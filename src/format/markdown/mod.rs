@@ -29,7 +29,6 @@ use crate::model::view::View;
 pub(super) use prose::ImagePolicy;
 use std::io::Write;
 
-/// Markdown, as a format.
 pub const FORM: FormatSpec = FormatSpec {
     name: "markdown",
     about: "Markdown page (write-only)",

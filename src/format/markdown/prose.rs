@@ -52,7 +52,6 @@ pub fn line(text: &str) -> String {
     out
 }
 
-/// An open fence.
 struct OpenFence {
     mark: char,
     length: usize,

@@ -25,7 +25,6 @@ pub fn is_embedded_image(address: &str) -> bool {
     })
 }
 
-/// Whether an address is remote.
 pub fn is_remote(address: &str) -> bool {
     let scheme = address.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {

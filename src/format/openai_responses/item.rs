@@ -12,11 +12,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// The role of an item in a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Reasoning.
     Reasoning,
     /// Text, or a call that the provider executes.
     Text,
-    /// A call.
     Call,
     /// Not from the model, or a separate message.
     Other,

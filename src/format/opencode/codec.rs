@@ -11,7 +11,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json::{self, quoted};
 
-/// The codec.
 pub struct Opencode;
 
 impl Codec for Opencode {

@@ -20,7 +20,6 @@ fn draft(role: &str) -> Draft {
     }
 }
 
-/// The messages of an element.
 pub fn messages(element: &OpencodeMessage<'_>) -> Vec<Draft> {
     let mut drafts = match element.speaker {
         Sender::User => vec![user(element)],

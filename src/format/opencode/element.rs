@@ -4,10 +4,8 @@ use crate::model::json::{self, Dialect};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// The sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// The user.
     User,
     /// The model.
     Assistant,
@@ -18,9 +16,7 @@ pub enum Sender {
 pub struct OpencodeMessage<'a> {
     /// Its `info` member.
     pub info: &'a [u8],
-    /// Its parts.
     pub parts: Vec<&'a [u8]>,
-    /// Its sender.
     pub speaker: Sender,
 }
 
@@ -73,7 +69,6 @@ impl<'a> OpencodeMessage<'a> {
         aborted && !self.parts.iter().all(silent)
     }
 
-    /// Its text.
     pub fn full_text(&self) -> String {
         let texts = self.parts.iter().filter(|part| kind(part) == "text");
         let texts = texts.filter_map(|part| json::member_text(part, "text"));

@@ -136,7 +136,6 @@ fn file(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     Some(part.finish())
 }
 
-/// Encodes a call with its result.
 fn tool(call: &[u8], results: &mut Results<'_>, report: &mut Report) -> Vec<u8> {
     let call = CallMembers::of(call);
     let open = json::text(call.id).and_then(|id| results.0.get_mut(id.as_ref()));

@@ -16,7 +16,6 @@ pub struct MessageFactory {
     pub directory: String,
     /// The provider of the model.
     pub provider: String,
-    /// The model.
     pub model: String,
     /// Creation time of the latest message, in milliseconds since 1970.
     pub clock: i64,
@@ -257,7 +256,6 @@ pub fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
 /// Data for the `info` of a new model message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ModelInfo<'a> {
-    /// The model.
     pub model: Option<&'a str>,
     /// Token usage.
     pub used: Figures,

@@ -36,7 +36,6 @@ pub(super) fn named(name: &str, older: bool) -> Option<KnownCategory> {
     known.find(|(known, _)| name.eq_ignore_ascii_case(known)).copied()
 }
 
-/// The category with this number, and the number.
 pub(super) fn numbered(raw: &[u8]) -> Option<(usize, KnownCategory)> {
     let number = json::number::<usize>(raw)?;
     let nth = number.checked_sub(1).filter(|nth| *nth < 5)?;

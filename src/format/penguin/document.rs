@@ -25,7 +25,6 @@ pub(super) struct PenguinDocument<'a> {
     pub damage: Vec<(Position, &'static str)>,
 }
 
-/// Ranges of the bytes.
 #[derive(Default)]
 struct ByteRanges {
     form: DocumentForm,
@@ -193,7 +192,6 @@ impl<'a> PenguinDocument<'a> {
         self.parts.members.iter().map(|range| &self.bytes[range.clone()])
     }
 
-    /// Position of the document.
     pub fn start(&self) -> Position {
         self.lines().place(0)
     }

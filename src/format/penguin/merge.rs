@@ -32,7 +32,6 @@ impl SourceFile<'_> {
 pub(super) struct DocumentMerge<'c> {
     /// An object with all members except the messages.
     pub head: Vec<u8>,
-    /// Its position.
     pub start: Position,
     /// Whether it is a bare list.
     pub is_list: bool,
@@ -323,7 +322,6 @@ fn object(members: &[&[u8]]) -> Vec<u8> {
     [b"{", members.join(&b","[..]).as_slice(), b"}"].concat()
 }
 
-/// The name of a member.
 fn name_of(member: &[u8]) -> String {
     let object = object(&[member]);
     let name = Members::new(&object, Dialect::Python).and_then(|mut members| members.next());

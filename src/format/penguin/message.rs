@@ -63,7 +63,6 @@ pub(super) struct PenguinMessages<'r> {
     newest: Option<String>,
     /// The text of the system prompt.
     prompt: Option<String>,
-    /// Totals of the messages.
     pub sums: DocumentTotals,
 }
 

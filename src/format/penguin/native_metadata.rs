@@ -51,7 +51,6 @@ impl<'a> PreservedMembers<'a> {
         self.members.is_empty()
     }
 
-    /// A member.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
         let found = self.members.iter().rfind(|(known, _)| known == name);
         found.map(|(_, value)| *value)

@@ -7,10 +7,8 @@ use crate::model::json::{self, Dialect, JsonError, Members};
 use crate::model::record;
 use std::borrow::Cow;
 
-/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// The session entry.
     Session,
     /// A message or tool result.
     Message,
@@ -28,20 +26,16 @@ pub enum EntryKind {
     Unreadable(JsonError),
 }
 
-/// An entry.
 #[derive(Clone, Debug)]
 pub struct PiEntry<'a> {
     /// The line with its ending.
     pub full: &'a [u8],
     /// The line without byte order mark and ending.
     pub body: &'a [u8],
-    /// Its position.
     pub place: Position,
     /// How many lines up to and including it are not empty. The first version counts from 0 to name an entry.
     pub number: usize,
-    /// Its kind.
     pub kind: EntryKind,
-    /// Its id.
     pub id: Option<Cow<'a, str>>,
     /// Id of its parent.
     pub parent: Option<Cow<'a, str>>,
@@ -114,7 +108,6 @@ impl<'a> PiEntry<'a> {
         self.kind == EntryKind::Other && !kind.is_some_and(|kind| is_known(&kind))
     }
 
-    /// Its timestamp.
     pub fn timestamp(&self) -> Option<&'a [u8]> {
         self.get("timestamp").filter(|raw| is_time(raw))
     }

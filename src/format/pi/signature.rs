@@ -4,7 +4,6 @@ use super::entry;
 use crate::format::detect::signature::has_content;
 use crate::format::detect::{LineKind, ObjectShape, Signature};
 
-/// The signature.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
     name: super::NAME,
     what: "a pi session",

@@ -142,7 +142,6 @@ fn is_placed(entry: &PiEntry<'_>) -> bool {
     !matches!(entry.kind, EntryKind::Session | EntryKind::Blank)
 }
 
-/// The first entry with each id.
 pub fn first_by_id<'e>(entries: &'e [PiEntry<'_>]) -> HashMap<&'e str, usize> {
     let mut by_id = HashMap::new();
     for (nth, entry) in entries.iter().enumerate().filter(|(_, entry)| is_placed(entry)) {

@@ -19,7 +19,6 @@ pub(super) struct Deviation {
     pub offset: usize,
     /// Description.
     pub what: &'static str,
-    /// Whether it is damage.
     pub damage: bool,
 }
 

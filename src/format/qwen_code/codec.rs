@@ -15,7 +15,6 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
 use crate::model::json;
 
-/// The codec.
 pub struct QwenCode;
 
 /// Information about all records.

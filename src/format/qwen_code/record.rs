@@ -10,7 +10,6 @@ use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 /// Types of user records that the program generates.
 const GENERATED_TYPES: [&str; 3] = ["notification", "cron", "background_task_completed"];
 
-/// The message of a record, if it is one.
 pub fn message(record: &[u8]) -> Option<&[u8]> {
     let kinds: [&[u8]; 3] = [b"\"user\"", b"\"assistant\"", b"\"tool_result\""];
     let is_message = json::member(record, "type").is_some_and(|kind| kinds.contains(&kind));

@@ -13,7 +13,6 @@ pub enum RequestContent<'a> {
     Other(&'a [u8]),
 }
 
-/// The parts of a content.
 pub fn content_parts(content: Option<&[u8]>) -> VecDeque<RequestContent<'_>> {
     match content {
         Some(raw) if raw.starts_with(b"\"") => VecDeque::from([RequestContent::Text(raw)]),

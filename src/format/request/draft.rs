@@ -27,7 +27,6 @@ impl AnnotatedDraft {
         draft
     }
 
-    /// The role.
     pub fn role(&self) -> &str {
         let role = self.members.first();
         let quoted = role.and_then(|(_, value)| std::str::from_utf8(value).ok());
@@ -226,7 +225,6 @@ pub fn in_order(note: Option<&[u8]>, pieces: [Vec<Vec<u8>>; 3]) -> Vec<Vec<u8>> 
     all
 }
 
-/// A text part.
 pub fn text_part(text: &[u8]) -> Vec<u8> {
     let mut part = ObjectBuilder::default();
     part.text("type", "text").raw("text", text);

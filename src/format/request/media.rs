@@ -7,9 +7,7 @@ use std::borrow::Cow;
 /// The kind of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
-    /// An image.
     Image,
-    /// Audio.
     Audio,
     /// Anything else.
     File,
@@ -29,7 +27,6 @@ pub enum Bytes<'a> {
 /// An attachment in a part of any API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestMedia<'a> {
-    /// The kind.
     pub kind: MediaKind,
     /// The data.
     pub bytes: Bytes<'a>,

@@ -106,7 +106,6 @@ impl<'a> AnnotatedMessage<'a> {
         self.message.content.filter(|raw| raw.starts_with(b"\""))
     }
 
-    /// The parts of the reasoning.
     pub fn reasoning(&self) -> Vec<&'a [u8]> {
         json::items(self.message.reasoning)
     }
@@ -119,9 +118,7 @@ impl<'a> AnnotatedMessage<'a> {
 
 /// Settings and report for writing a history.
 pub struct WriteSettings<'w> {
-    /// The API.
     pub api: Api,
-    /// The purpose of writing.
     pub purpose: Purpose,
     /// Whether the session was read from a request of this API.
     pub own: bool,

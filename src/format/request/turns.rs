@@ -17,7 +17,6 @@ pub trait TurnEncoder {
 
     /// Adds a text, a JSON string, to a turn.
     fn add_text(text: &[u8], turn: &mut RequestTurn);
-    /// Adds the content of a message to a turn.
     fn add_content(annotated: &AnnotatedMessage<'_>, turn: &mut RequestTurn, writing: &mut WriteSettings<'_>);
     /// Adds the reasoning, content and calls of a model message to a turn.
     fn add_reply(

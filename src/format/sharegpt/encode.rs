@@ -80,7 +80,6 @@ pub fn turns(
     turns
 }
 
-/// The sender name of a message.
 fn sender(annotated: &AnnotatedMessage<'_>, has_parts: bool, names: &Names) -> String {
     // Annotations of older versions have the name.
     if let Some(from) = annotated.noted("from").and_then(json::text) {

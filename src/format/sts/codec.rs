@@ -14,7 +14,6 @@ use crate::model::session::Session;
 use crate::model::time;
 use crate::model::view::View;
 
-/// The codec.
 pub struct Trace;
 
 impl Codec for Trace {

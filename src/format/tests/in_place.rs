@@ -33,7 +33,6 @@ pub struct Opened {
     pub(super) format: Format,
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
-    /// The sessions.
     pub sessions: Vec<Session>,
     /// Bytes after the last session.
     tail: Vec<u8>,

@@ -4,20 +4,17 @@ use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use serde_json::Value;
 
-/// The messages of a session.
 pub fn messages(session: &Session) -> Vec<Value> {
     let lines = (0..session.len()).map(|index| session.record(index).body);
     let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
     values.filter(|line| line["role"].is_string()).collect()
 }
 
-/// The roles of messages.
 pub fn roles(messages: &[Value]) -> Vec<&str> {
     let roles = messages.iter().map(|message| message["role"].as_str().unwrap());
     roles.collect()
 }
 
-/// The header of a session.
 pub fn header(session: &Session) -> Value {
     serde_json::from_slice(session.record(0).body).unwrap()
 }

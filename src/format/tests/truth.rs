@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 pub struct Truth {
     /// Its name in `truth.json`.
     pub name: String,
-    /// Its path.
     pub path: PathBuf,
     /// Its members of `truth.json`.
     pub expected: Value,
@@ -79,7 +78,6 @@ pub fn neighbor(path: &Path) -> Neighbor {
     Box::new(move |name| Ok(std::fs::read(dir.join(name)).ok()))
 }
 
-/// All sessions of a reader.
 pub fn all(reader: &mut dyn SessionReader, report: &mut Report) -> crate::error::Result<Vec<Session>> {
     let mut sessions = Vec::new();
     while let Some(session) = reader.next(report)? {

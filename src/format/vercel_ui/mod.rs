@@ -75,7 +75,6 @@ pub fn differing_contents(session: &Session, view: &View) -> u64 {
     bodies.filter(|body| differs(body)).count() as u64
 }
 
-/// The signature.
 pub(super) const SIGNATURE: Signature = Signature {
     name: NAME,
     what: "Vercel AI SDK messages",

@@ -88,9 +88,7 @@ pub fn file(mime: Option<Cow<'_, str>>, url: Cow<'_, str>, name: Option<Cow<'_, 
 pub struct UiFile<'a> {
     /// The media type, if known.
     pub mime: Cow<'a, str>,
-    /// The URL.
     pub url: String,
-    /// The name.
     pub name: Option<Cow<'a, str>>,
 }
 

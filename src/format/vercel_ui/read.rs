@@ -75,7 +75,6 @@ fn steps(pieces: Vec<UiPart>, separate: bool) -> Vec<StepDraft> {
     steps
 }
 
-/// The messages of one step.
 fn step_messages(role: &str, step: StepDraft, drafts: &mut Vec<AnnotatedDraft>) {
     let mut draft = AnnotatedDraft::new(role);
     let plain = match step.parts.as_slice() {

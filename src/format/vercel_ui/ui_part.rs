@@ -12,7 +12,6 @@ pub enum UiPart {
     Call(UiCall),
 }
 
-/// A call.
 pub struct UiCall {
     /// The id, as JSON.
     pub id: Vec<u8>,
@@ -20,16 +19,13 @@ pub struct UiCall {
     pub name: Vec<u8>,
     /// The arguments, a JSON string.
     pub arguments: Vec<u8>,
-    /// Its result.
     pub result: Option<CallResult>,
 }
 
-/// The result of a call.
 pub struct CallResult {
     /// The content, a JSON string.
     pub content: Vec<u8>,
     /// Whether the tool failed.
     pub failed: bool,
-    /// Whether the call was denied.
     pub denied: bool,
 }

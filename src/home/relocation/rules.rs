@@ -5,7 +5,6 @@ use crate::home::home_program::HomeProgram;
 use crate::home::slot::{claude_slug, pi_slug};
 use std::path::Path;
 
-/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEncoding {
     /// A JSON value per line. Other lines are unchanged.
@@ -88,7 +87,6 @@ impl HomeProgram {
     }
 }
 
-/// Returns the rules of a program.
 pub fn of(program: &str) -> HomeRules {
     match program {
         "claude-code" => {

@@ -18,7 +18,6 @@ pub struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// Adds an edit of this message.
     pub fn add(&mut self, edit: MessageEdit<'a>, message: &[u8]) {
         let has_id = *self
             .has_id

@@ -10,7 +10,6 @@ use crate::model::view::Item;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 
-/// Inserted content.
 pub enum InsertedContent<'s> {
     /// A message, and the edits by later compactions.
     Message(&'s [u8], Changes<'s>),
@@ -144,7 +143,6 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// The oldest insert with this id.
     pub fn oldest(&mut self, id: &str) -> Option<usize> {
         let named = self.by_id.get_mut(id)?;
         while named.front().is_some_and(|nth| self.all[*nth].is_removed) {
@@ -178,12 +176,10 @@ impl<'s> Inserts<'s> {
         }
     }
 
-    /// Whether an insert is a message.
     pub fn is_message(&self, nth: usize) -> bool {
         matches!(self.all[nth].content, InsertedContent::Message(..))
     }
 
-    /// Edits an inserted message.
     pub fn edit(&mut self, nth: usize, edit: MessageEdit<'s>) {
         let insert = &mut self.all[nth];
         let InsertedContent::Message(body, changes) = &mut insert.content else {

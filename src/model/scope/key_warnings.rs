@@ -9,7 +9,6 @@ use super::{KeyForm, Scope, signature};
 const NO_DIMENSION: &str =
     "no dimension applies: all sessions of this agent, channel and account share the key";
 
-/// Notes on a given key.
 pub(super) fn notes_on_given_key(key: &str) -> Vec<String> {
     let mut notes = vec!["the key is used as given, not derived".to_string()];
     if !signature::is_opaque(key) && signature::legacy(key).is_none() {

@@ -87,7 +87,6 @@ pub fn apply(journal: &Journal) -> Result<()> {
     sync(touched.iter())
 }
 
-/// Whether a path exists.
 pub fn exists(path: &Path) -> Result<bool> {
     match existing_path(path)? {
         Some((directory, name)) => Ok(directory.facts(name)?.is_some()),
@@ -120,7 +119,6 @@ pub fn remove_uncommitted(journal: &Journal) -> Result<()> {
     Ok(())
 }
 
-/// The changes that undo a journal.
 pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Changes<'c>> {
     let mut changes = Changes::default();
     let changed = |path: &Path| {

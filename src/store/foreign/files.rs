@@ -15,7 +15,6 @@ fn quarantine(directory: &Directory) -> Result<Directory> {
     atomic::dir(&dir, DIRS[1])
 }
 
-/// A free name in a directory.
 fn free_name(dir: &Directory, name: &str) -> Result<String> {
     let mut nth = 0u32;
     loop {

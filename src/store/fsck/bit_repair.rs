@@ -171,7 +171,6 @@ mod tests {
         }
     }
 
-    /// Corrects a range of a log; returns the corrected log.
     fn corrected(before: LogChain, log: &[u8], stretch: Range<usize>) -> Option<Vec<u8>> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(log).unwrap();

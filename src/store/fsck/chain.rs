@@ -56,7 +56,6 @@ pub(super) struct Damage {
     pub sum: u32,
 }
 
-/// The position of the first line.
 pub(super) const FIRST: Position = Position { line: 1, offset: 0 };
 
 /// The position after a line.

@@ -31,7 +31,6 @@ pub(super) struct SeenIds {
     pub is_clean: bool,
 }
 
-/// A repaired log.
 #[derive(Debug)]
 pub(super) struct RepairedLog<'f> {
     pub log: Patched<'f>,
@@ -129,7 +128,6 @@ pub(super) fn check<'f>(
     Ok((seen, repaired))
 }
 
-/// The repaired log.
 fn mended<'f>(log: &Log<'_, 'f>, damage: Damage, lines: Lines<'f>, is_headless: bool) -> RepairedLog<'f> {
     let mut edits = lines.edits;
     if is_headless {

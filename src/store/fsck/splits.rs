@@ -83,7 +83,6 @@ pub(super) fn check(
 /// A split: its session, the common prefix of the part ids, and the number of parts.
 type SplitKey<'l> = (&'l str, &'l str, usize);
 
-/// Parts of one split.
 struct SplitParts {
     ids: Vec<String>,
     parts: usize,

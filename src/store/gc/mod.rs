@@ -104,7 +104,6 @@ pub(super) fn known_by(session: &Session) -> String {
     key::sha256(first)[..16].to_string()
 }
 
-/// The runs of this log.
 fn log_runs<'r>(file: &'r RunPieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r FileRun> {
     let own = known_by(session);
     let is_own = move |run: &&FileRun| run.text("log").is_none_or(|log| log == own);

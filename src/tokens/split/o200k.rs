@@ -51,7 +51,6 @@ pub fn end(text: &[u8], at: usize) -> usize {
     blanks.broken.unwrap_or_else(|| blanks.before_word(text, at))
 }
 
-/// The end of a word.
 enum WordEnd {
     /// A word with a lower-case part.
     Lower(usize),

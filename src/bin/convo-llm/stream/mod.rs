@@ -74,7 +74,6 @@ impl StreamText {
         [b"\"", self.0.as_slice(), b"\""].concat()
     }
 
-    /// The decoded text.
     fn decoded(&self) -> String {
         json::text(&self.raw()).unwrap_or_default().into_owned()
     }

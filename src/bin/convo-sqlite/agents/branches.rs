@@ -16,7 +16,6 @@ const TURNS: &str = "turn_usage";
 pub struct Branch {
     /// Its name, if the database has branches.
     pub name: Option<String>,
-    /// Its items.
     pub items: Vec<ItemRow>,
     /// Tokens that its turns used.
     pub usage: TurnUsage,
@@ -125,7 +124,6 @@ pub fn all(database: &Database, id: &str, items: Vec<ItemRow>) -> Result<Vec<Bra
     Ok(branches)
 }
 
-/// Returns the usage of the turns of a branch.
 fn usage(database: &Database, id: &str, branch: &str) -> Result<TurnUsage> {
     const NUMBERS: [&str; 4] = ["input_tokens", "output_tokens", "total_tokens", "requests"];
     const DETAILS: [&str; 2] = ["input_tokens_details", "output_tokens_details"];

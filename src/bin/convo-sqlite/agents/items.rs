@@ -67,7 +67,6 @@ struct ItemRecord {
     kind: RecordType,
 }
 
-/// The type of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RecordType {
     Message,

@@ -5,7 +5,6 @@ use convo::error::Result;
 
 /// The tables of a session store.
 pub struct AgentTables {
-    /// Table of sessions.
     pub sessions: String,
     /// Table of items.
     pub messages: String,

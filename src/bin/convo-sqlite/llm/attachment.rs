@@ -28,7 +28,6 @@ pub fn of_row(row: &rusqlite::Row<'_>, before: usize) -> rusqlite::Result<Attach
     })
 }
 
-/// Returns the attachment with this id.
 pub fn find(database: &Database, id: &str) -> Result<Option<Attachment>> {
     let query = format!("SELECT {COLUMNS} FROM attachments WHERE id = ?1");
     database.first(&query, &[id], |row| of_row(row, 0))

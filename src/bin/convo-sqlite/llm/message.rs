@@ -14,18 +14,15 @@ pub struct StoredMessage {
     pub role: String,
     /// Metadata of the provider: an object.
     pub provider: Option<Vec<u8>>,
-    /// Its parts.
     pub parts: Vec<ResolvedPart>,
     /// The turn that ended with this message.
     pub turn: Option<TurnMetadata>,
 }
 
-/// Metadata of a turn.
 #[derive(Clone)]
 pub struct TurnMetadata {
     /// The time when it began.
     pub time: Option<String>,
-    /// The model.
     pub model: Option<String>,
     /// Tokens it used: an object.
     pub usage: Option<Vec<u8>>,
@@ -34,7 +31,6 @@ pub struct TurnMetadata {
 }
 
 impl TurnMetadata {
-    /// Adds this metadata to a message.
     pub fn add_metadata(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
         if let Some(time) = &self.time {
             message.text("timestamp", time);

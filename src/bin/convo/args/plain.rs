@@ -7,7 +7,6 @@ use std::ffi::OsString;
 #[derive(Debug, Default)]
 pub struct Plain<'g> {
     pub operands: Vec<&'g str>,
-    /// The value of the option.
     pub value: Option<&'g str>,
     /// Whether the flag is given.
     pub flag: bool,

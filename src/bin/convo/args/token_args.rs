@@ -21,7 +21,6 @@ pub struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// The window in tokens.
     pub fn window(&self) -> Option<u64> {
         self.window.map(|Window(tokens)| tokens)
     }

@@ -35,7 +35,6 @@ fn max_messages(header: &[u8]) -> Option<u64> {
 pub struct CopiedMessages {
     /// Its position in the chain; the first session has 0.
     pub index: u64,
-    /// Messages that are copies.
     pub copies: u64,
     /// Context messages that were not copied.
     pub left: u64,
@@ -65,7 +64,6 @@ pub fn before(
     Ok(chain.iter().rev().fold(known, and))
 }
 
-/// The counter for the messages of a session.
 fn counts(context: &Context, session: &Session, requested: Option<Tokenizer>) -> Counter {
     let own = counter::named_by(session);
     let named = requested.or_else(|| stored_tokenizer(context, own.as_deref()));

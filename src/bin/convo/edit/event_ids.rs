@@ -83,7 +83,6 @@ impl<'c> EventIds<'c> {
         }
     }
 
-    /// The destination.
     pub fn place(&self) -> LineDestination {
         self.place
     }

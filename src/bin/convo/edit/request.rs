@@ -70,7 +70,6 @@ impl<'a> EditRequest<'a> {
         Ok(())
     }
 
-    /// The output.
     pub fn writing(&self) -> OutputFormat<'a> {
         self.args.writing.writing(self.to)
     }

@@ -23,7 +23,6 @@ pub struct SessionCounts {
 }
 
 impl SessionCounts {
-    /// Counts a session.
     pub fn of(session: &Session, usage: &TokenUsage<'_>) -> SessionCounts {
         let view = View::replay(session);
         let options = CheckOptions {

@@ -112,7 +112,6 @@ pub struct FlatTable {
 }
 
 impl FlatTable {
-    /// Returns all tables.
     pub fn all() -> [FlatTable; 3] {
         let table = |command, schema, about, parts: [Vec<MemberDescription>; 3]| FlatTable {
             command,

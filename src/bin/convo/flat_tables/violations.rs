@@ -4,7 +4,6 @@ use super::MemberValue::{Boolean, Integer, Text};
 use super::{Member, RowPart};
 use std::collections::BTreeSet;
 
-/// The violations of a session.
 pub struct SessionViolations {
     /// The API whose rules were checked.
     pub api: Option<&'static str>,

@@ -316,7 +316,6 @@ pub fn original(context: &Context, session: &HomeFile, slimmed: &str) -> Result<
     }
 }
 
-/// Opens the archive and the archived copy of a session of a home.
 fn open_archived(context: &Context, session: &HomeFile, writes: bool) -> Result<(Copies, ArchivedSession)> {
     let place = archive_directory()?;
     refuse_overlap(&place, std::slice::from_ref(&session.home))?;

@@ -6,7 +6,6 @@ use crate::programs::database::{self, DatabaseRow};
 use convo::home::{FileKind, Home, Transcript};
 use std::collections::BTreeSet;
 
-/// Whether a file of a home is a database.
 pub fn is_database(file: &Transcript) -> bool {
     file.kind == FileKind::Database
 }

@@ -83,7 +83,6 @@ pub fn remove_cache() -> Result<()> {
 /// The content of the cache.
 pub struct HomeCache(Vec<u8>);
 
-/// A session in a file; with its row if the file is a database.
 pub type FileSession = (Option<DatabaseRow>, Overview);
 
 /// The sessions of a file, and its entry in the cache.
@@ -92,7 +91,6 @@ pub struct FileSessions<'c> {
     state: CacheState<'c>,
 }
 
-/// The state of a file in the cache.
 enum CacheState<'c> {
     Cached(CacheEntry<'c>),
     Fresh(Identity, Vec<u8>),
@@ -111,7 +109,6 @@ impl HomeCache {
         )
     }
 
-    /// Returns its entries.
     pub fn entries(&self) -> CacheEntries<'_> {
         CacheEntries::read(&self.0, VERSION)
     }

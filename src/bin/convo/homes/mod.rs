@@ -46,7 +46,6 @@ pub fn environment<'v>(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Enviro
     }
 }
 
-/// A session in a home.
 pub struct HomeSession {
     pub id: String,
     /// The session that started it, for a subagent.
@@ -64,7 +63,6 @@ pub struct HomeSession {
     pub due: Option<i64>,
 }
 
-/// A home with its sessions.
 pub struct Listing {
     pub home: Home,
     pub sessions: Vec<HomeSession>,
@@ -148,13 +146,11 @@ struct HomeSessionFile {
     transcript: Transcript,
 }
 
-/// Options for reading the sessions of homes.
 pub struct HomeReadOptions<'r> {
     /// Counts their tokens.
     pub reader: &'r OverviewReader<'r>,
     /// Whether to use the cache for unchanged files.
     pub is_cached: bool,
-    /// Whether to read databases.
     pub with_databases: bool,
 }
 
@@ -404,7 +400,6 @@ impl HomeSession {
         own_name(&self.id, self.parent.as_deref())
     }
 
-    /// Whether it is the session of a subagent.
     pub fn is_subagent(&self) -> bool {
         self.transcript.kind == FileKind::Subagent
     }

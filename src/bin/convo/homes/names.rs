@@ -18,7 +18,6 @@ use std::path::PathBuf;
 /// Maximum number of names in a hint.
 const NAMED: usize = 10;
 
-/// The session that a name selects.
 pub struct SelectedSession {
     pub path: PathBuf,
     /// Its id, if the path is a database.

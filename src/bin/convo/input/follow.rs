@@ -92,7 +92,6 @@ pub fn follow(
     }
 }
 
-/// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PollResult {
     None,

@@ -23,11 +23,9 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-/// An open input.
 pub struct OpenInput {
     /// Its name in messages.
     pub label: String,
-    /// Its format.
     pub format: Format,
     /// Its records or sessions.
     pub stream: Stream<'static>,

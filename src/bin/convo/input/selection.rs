@@ -67,9 +67,7 @@ impl<'r> WantedSession<'r> {
     }
 }
 
-/// The selection of a session.
 pub enum Selected {
-    /// Selected.
     Wanted(Session),
     /// Not selected.
     Other(Session),
@@ -77,7 +75,6 @@ pub enum Selected {
     Waits,
 }
 
-/// Selects sessions one by one.
 pub struct SessionSelection<'r> {
     session: Option<WantedSession<'r>>,
     branch: Option<WantedSession<'r>>,

@@ -213,7 +213,6 @@ impl Incoming {
         Ok(())
     }
 
-    /// Reports dropped lines.
     pub fn report_dropped_lines(&self, context: &Context) {
         if self.left_out.headers > 0 {
             let what = format!("left out {} headers", self.left_out.headers);

@@ -21,7 +21,6 @@ use std::time::{Duration, Instant};
 pub enum ProgramName {
     /// A shell command.
     Shell(String),
-    /// The plugin of this name.
     Plugin(String),
 }
 
@@ -99,7 +98,6 @@ pub struct ExternalProgram {
     interrupt: Interrupt,
 }
 
-/// Options of a run.
 pub struct RunOptions<'l> {
     /// The time limit.
     pub timeout: Duration,
@@ -109,7 +107,6 @@ pub struct RunOptions<'l> {
     pub listen: &'l mut dyn FnMut(&[u8]),
 }
 
-/// The answer of a program.
 #[derive(Debug)]
 pub struct ProgramAnswer {
     pub answer: Vec<u8>,

@@ -25,7 +25,6 @@ pub fn installed() -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The path of a plugin.
 pub fn find(name: &str) -> Option<PathBuf> {
     if !is_name(name) {
         return None;

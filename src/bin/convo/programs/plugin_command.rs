@@ -45,7 +45,6 @@ pub fn run(name: &str, arguments: &[OsString], global: &Global) -> anyhow::Resul
     .with_context(|| crate::output::path_name(&path))
 }
 
-/// The error for an unknown command.
 pub fn unknown(name: &str) -> Error {
     let error = Error::usage(format!("'{name}': no such command"));
     if let Some(hint) = synonyms::hint(name) {

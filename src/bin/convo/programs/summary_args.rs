@@ -96,7 +96,6 @@ impl SummaryArgs {
         Ok(())
     }
 
-    /// The style of the summary.
     pub fn style(&self) -> convo::Result<SummaryStyle> {
         Ok(SummaryStyle {
             role: (self.summary_role != "auto").then(|| self.summary_role.clone()),

@@ -3,7 +3,6 @@
 use convo::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 
-/// A role that has a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorRole {
     User,
@@ -57,7 +56,6 @@ const WORDS: [(&str, &str); 13] = [
     ("white", "37"),
 ];
 
-/// Resets all colors.
 pub const RESET: &str = "\x1b[0m";
 
 /// The colors of the run.
@@ -104,7 +102,6 @@ impl Palette {
         self.colored
     }
 
-    /// Colors a text by its role.
     pub fn paint(&self, ink: ColorRole, text: &str) -> String {
         match self.open(ink) {
             open if open.is_empty() || text.is_empty() => text.to_string(),

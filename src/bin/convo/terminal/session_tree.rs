@@ -6,9 +6,7 @@ use std::collections::{HashMap, HashSet};
 /// The relations of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionNode {
-    /// The session id.
     pub id: String,
-    /// The session that it continues.
     pub continued_from: Option<String>,
     /// The session that it branched off.
     pub branched_from: Option<String>,

@@ -92,7 +92,6 @@ impl Column {
 /// A value of a row.
 #[derive(Clone, Debug)]
 pub enum Cell {
-    /// Text as is.
     Text(String),
     /// An id: complete when piped, short on a terminal.
     Id {

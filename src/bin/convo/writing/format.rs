@@ -30,7 +30,6 @@ pub struct OutputFormat<'a> {
     pub args: &'a OutputArgs,
     /// None: that of a file in place, or native.
     pub to: Option<Format>,
-    /// Options of page formats.
     pub page: PageOptions,
     /// The hash to write on packed lines.
     pub hash: Option<HashFn>,

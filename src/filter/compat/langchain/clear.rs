@@ -24,7 +24,6 @@ pub struct ClearToolUses {
 }
 
 impl Default for ClearToolUses {
-    /// The defaults of langchain.
     fn default() -> Self {
         ClearToolUses {
             trigger: 100_000,

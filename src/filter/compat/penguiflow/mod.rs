@@ -50,7 +50,6 @@ pub struct PenguiflowOptions {
 }
 
 impl Default for PenguiflowOptions {
-    /// The defaults of PenguiFlow.
     fn default() -> Self {
         PenguiflowOptions {
             strategy: PenguiflowStrategy::Truncation,

@@ -13,7 +13,6 @@ use crate::format::{DocumentSource, Format};
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The session of a file, and the report.
 pub fn session(file: &str) -> (Session, Report) {
     let mut report = Report::default();
     let source = DocumentSource {

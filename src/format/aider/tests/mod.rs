@@ -9,7 +9,6 @@ use crate::format::{DocumentSource, Format, convert};
 use crate::model::json;
 use crate::model::session::Session;
 
-/// The sessions of a file, and the report.
 pub fn sessions(file: &str) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     let source = DocumentSource {

@@ -10,7 +10,6 @@ use crate::format::tests::bed;
 use crate::model::session::Session;
 use serde_json::{Value, json};
 
-/// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
     let (all, report, _) = bed::read(Format::ChatgptExport, "conversations.json", input);
     (all, report)
@@ -40,12 +39,10 @@ pub fn conversation(current: &str, nodes: &[Value]) -> String {
     )
 }
 
-/// A node with a text of this role.
 pub fn text_node(id: &str, parent: &str, role: &str, text: &str) -> Value {
     node(id, parent, role, json!({"content_type": "text", "parts": [text]}))
 }
 
-/// A node with this content.
 pub fn node(id: &str, parent: &str, role: &str, content: Value) -> Value {
     json!({"id": id, "parent": parent, "children": [], "message": {
         "id": id, "author": {"role": role}, "content": content, "recipient": "all", "create_time": null,

@@ -10,7 +10,6 @@ use crate::format::tests::bed;
 use crate::model::session::Session;
 use serde_json::{Value, json};
 
-/// The sessions of an input, and the report.
 pub fn sessions(input: &[u8]) -> (crate::error::Result<Vec<Session>>, Report) {
     let (all, report, _) = bed::read(Format::ClaudeAiExport, "conversations.json", input);
     (all, report)
@@ -40,7 +39,6 @@ pub fn message(uuid: &str, sender: &str, content: Value) -> Value {
     })
 }
 
-/// The message with a parent.
 pub fn after(parent: &str, mut message: Value) -> Value {
     message["parent_message_uuid"] = json!(parent);
     message

@@ -16,7 +16,6 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
-/// The sessions of a log, and the report.
 fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
     read_for(log, returns, super::ReadPurpose::Write)
 }
@@ -91,7 +90,6 @@ fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     (out, report)
 }
 
-/// A line with a parent.
 fn line(kind: &str, uuid: &str, parent: &str, message: &str) -> String {
     let parent = match parent {
         "" => "null".to_string(),

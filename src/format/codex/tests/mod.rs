@@ -12,7 +12,6 @@ pub use crate::format::tests::bed::{cut, shown_with_category as shown, through_l
 use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 
-/// The session of a log, and the report.
 pub fn session(log: &[u8]) -> (Session, Report) {
     let mut report = Report::default();
     (

@@ -31,7 +31,6 @@ struct Seen {
     headings: Vec<String>,
     /// Top-level code blocks.
     codes: Vec<String>,
-    /// Tags.
     tags: Vec<String>,
 }
 

@@ -12,7 +12,6 @@ pub use crate::format::tests::bed::{cut, shown_messages as shown, with};
 use crate::format::{Format, Purpose};
 use crate::model::session::Session;
 
-/// The sessions of a file, and the report.
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
     let mut report = Report::default();
     (

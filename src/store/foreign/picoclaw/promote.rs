@@ -153,7 +153,6 @@ fn mains(names: &SidecarNames, requested: &PromotionRequest<'_>) -> BTreeSet<Str
     agents.iter().map(|agent| signature::main_key(agent)).collect()
 }
 
-/// A record of promotions.
 struct PromotionRecord {
     bytes: Vec<u8>,
 }

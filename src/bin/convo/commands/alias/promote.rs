@@ -37,7 +37,6 @@ struct PromotionSession {
     promoted: Promoted,
 }
 
-/// The session that has the history.
 struct HistorySource {
     name: String,
     read: PromotionSession,

@@ -33,7 +33,6 @@ impl SessionOutcome {
     }
 }
 
-/// A session in the report.
 pub struct ArchiveRow {
     pub word: SessionOutcome,
     name: String,

@@ -7,7 +7,6 @@ use convo::model::key;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A session in a database.
 #[derive(Clone)]
 pub struct DatabaseSession {
     pub database: PathBuf,

@@ -21,7 +21,6 @@ pub struct ArchiveSession {
     /// The manifest lines not yet committed, and the number of bytes copied.
     lines: Vec<ManifestLine>,
     bytes: u64,
-    /// Errors of this session.
     pub errors: Vec<Error>,
 }
 

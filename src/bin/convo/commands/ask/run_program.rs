@@ -44,7 +44,6 @@ pub struct PromptRequest<'c> {
     pub program: Option<ExternalProgram>,
 }
 
-/// A reply and its prompt.
 pub struct PromptReply {
     pub reply: CompleteReply,
     /// The encoded user message.

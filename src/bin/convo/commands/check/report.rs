@@ -164,7 +164,6 @@ impl<'s> ItemLocations<'s> {
         }
     }
 
-    /// Returns the location of an item.
     pub fn of(&mut self, item: Option<usize>) -> Location {
         let Some(place) = item else { return (0, None) };
         if let Some((_, location)) = self.last.as_ref().filter(|(known, _)| *known == place) {

@@ -34,7 +34,6 @@ enum CompatFunction {
     Design,
 }
 
-/// A function and its options.
 struct CompatOption {
     system: CompatSystem,
     way: CompatFunction,

@@ -10,12 +10,10 @@ use clap::{Arg, ArgAction};
 use convo::filter::compat::CompatSystem;
 use convo::filter::compat::langchain;
 
-/// A setting.
 #[derive(Debug)]
 pub struct Setting {
     /// Name of its former option, which identifies it in the code.
     pub name: &'static str,
-    /// Its key.
     pub key: &'static str,
     pub of: SettingOption,
     pub value: ValueForm,
@@ -33,12 +31,10 @@ pub enum SettingOption {
     System(CompatSystem),
 }
 
-/// The form of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueForm {
     /// No value.
     Flag,
-    /// One value.
     One(CheckFn),
     /// Any number of values, each given separately.
     Each(CheckFn),

@@ -27,7 +27,6 @@ impl Images<'_> {
         })
     }
 
-    /// The bytes of an image.
     pub fn bytes(&self, placeholder: &Placeholder) -> Result<Vec<u8>> {
         let missing = || {
             let error = Error::usage("an image requires --images");

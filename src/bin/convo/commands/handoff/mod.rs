@@ -303,7 +303,6 @@ impl Handoff {
     }
 }
 
-/// Returns a directory as an absolute path.
 fn absolute(directory: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(directory)?;
     path.into_os_string().into_string().map_err(|path| {

@@ -149,7 +149,6 @@ pub fn project(session: &Session) -> Option<String> {
     metadata_member(session, "cwd").map(|cwd| convo::home::plain_project(&cwd))
 }
 
-/// The title of a session.
 pub fn title(session: &Session) -> Option<String> {
     let header = session.header();
     let (_, title) = header.iter().find(|(name, _)| name == "title")?;

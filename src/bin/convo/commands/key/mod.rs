@@ -169,7 +169,6 @@ fn parsed(key: &str) -> convo::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The requests of one run.
 struct KeyRequests<'k> {
     key: &'k Key,
     context: &'k Context,

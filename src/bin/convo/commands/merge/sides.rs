@@ -17,7 +17,6 @@ use convo::model::session::Session;
 use convo::store::{FileStat, log};
 use std::io::{self, Read};
 
-/// One input.
 #[derive(Default)]
 pub struct MergeInput {
     pub label: String,

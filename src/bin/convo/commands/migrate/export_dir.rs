@@ -37,7 +37,6 @@ pub struct Foreign {
     made: HashMap<(usize, usize), Result<SessionFiles>>,
 }
 
-/// The files of one session.
 pub struct SessionFiles {
     /// File names, in the order in which they are written.
     pub names: Vec<String>,

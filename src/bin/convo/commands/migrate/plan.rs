@@ -242,7 +242,6 @@ pub struct FileRow<'e> {
     sessions: Vec<SessionReport<'e>>,
 }
 
-/// The report on one session.
 struct SessionReport<'e> {
     id: &'e str,
     messages: u64,

@@ -29,7 +29,6 @@ pub fn report_empty_directory(context: &Context, path: &Path, marked: usize, rec
     }
 }
 
-/// Options of the report.
 pub struct ReportOptions<'t> {
     pub context: &'t Context,
     pub json: bool,

@@ -19,7 +19,6 @@ pub enum LineSort {
 pub struct SessionLine<'s> {
     pub body: Cow<'s, [u8]>,
     pub sort: LineSort,
-    /// Line index in its session.
     pub index: usize,
 }
 

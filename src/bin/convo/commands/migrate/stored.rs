@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// The source of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StoredSource {
-    /// A file.
     File(PathBuf),
     /// The id of a stored session.
     Stored(String),

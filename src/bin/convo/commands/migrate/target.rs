@@ -13,10 +13,12 @@ use std::path::PathBuf;
 
 /// The target of a migration.
 pub enum Target<'c> {
-    /// The store.
     Store(&'c Store),
     /// A directory of files `<id>.jsonl`; with `packs`, each new file is one line.
-    Directory { path: PathBuf, packs: bool },
+    Directory {
+        path: PathBuf,
+        packs: bool,
+    },
     /// A directory of another system.
     Foreign(Foreign),
 }

@@ -84,7 +84,6 @@ pub struct InputLine<'l> {
     /// Number of the first line, from 1.
     pub number: u64,
     pub bytes: &'l [u8],
-    /// The line ending.
     pub end: &'l [u8],
 }
 

@@ -7,7 +7,6 @@ use convo::search::FoundText;
 pub struct Matched {
     /// Its name, if its file has several.
     pub name: Option<String>,
-    /// Its id, if it has one.
     pub id: Option<String>,
     pub title: Option<String>,
     /// Its working directory.

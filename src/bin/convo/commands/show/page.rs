@@ -138,7 +138,6 @@ impl SessionPage {
         self.directory = directory.and_then(|raw| json::text(&raw).map(|text| text.into_owned()));
     }
 
-    /// Returns the items to show, and whether each is in the view.
     fn items(&self, session: &Session, view: &View) -> Vec<(Item, bool)> {
         match self.style.all {
             true => view.with_hidden(session),

@@ -136,7 +136,6 @@ struct OpenedInput {
 }
 
 impl OpenedInput {
-    /// Writes the result.
     fn write(&mut self, images: &ImageArgs<'_>, out: &mut dyn Write) -> Result<RecordShares> {
         let mut keep = |image: &Image| images.keep(image);
         let keep: Option<StoreImage<'_>> = images.is_given().then_some(&mut keep);

@@ -57,7 +57,6 @@ struct StagedFiles<'b> {
     dir: &'b Path,
     batch: &'b Batch,
     staged: Vec<Staged<'b>>,
-    /// Names of the staged files.
     names: HashSet<String>,
     /// Paths of all files since the last commit, including files that already existed.
     paths: Vec<String>,

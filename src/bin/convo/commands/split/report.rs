@@ -54,7 +54,6 @@ impl<'l> SplitReport<'l> {
         Table::new(&COLUMNS, &times).print(&context.output, split.parts.iter().enumerate().map(cells))
     }
 
-    /// The split as an object.
     fn object(&self, split: &Split<'_>, changed: Option<bool>) -> serde_json::Value {
         let pieces = split.parts.iter().enumerate().map(|(nth, part)| {
             let mut piece = serde_json::json!({

@@ -115,7 +115,6 @@ impl RetryArgs {
         }
     }
 
-    /// Retry policy of the options.
     pub fn policy(&self) -> Policy {
         let defaults = Policy::default();
         Policy {

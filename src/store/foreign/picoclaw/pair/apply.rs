@@ -205,7 +205,6 @@ impl Pair {
     }
 }
 
-/// The lines of a view.
 fn lines(view: &View) -> Vec<usize> {
     view.items.iter().filter_map(Item::line).collect()
 }

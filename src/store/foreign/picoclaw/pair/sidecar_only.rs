@@ -42,7 +42,6 @@ impl Pair {
         self.write_sidecar(now)
     }
 
-    /// Changes only the summary.
     pub fn change_summary(&mut self, text: &str, now: &str) -> Result<()> {
         self.sidecar.set_summary(text);
         self.sidecar.set_count(self.raw_lines());

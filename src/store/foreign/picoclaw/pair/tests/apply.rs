@@ -3,7 +3,6 @@
 use super::super::apply::Applied;
 use super::*;
 
-/// Applies events.
 fn apply(dir: &TestDir, events: &[&str], stop: Option<CompactionStep>) -> Result<Applied> {
     let mut pair = dir.pair();
     let session = pair.session(&mut Report::default()).unwrap();
