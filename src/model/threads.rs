@@ -34,10 +34,7 @@ pub fn each_piece<R: Send>(
     each: impl Fn(Range<usize>) -> R + Sync,
     mut take: impl FnMut(R),
 ) {
-    let threads = match bytes < SMALL {
-        true => 1,
-        false => cores(),
-    };
+    let threads = if bytes < SMALL { 1 } else { cores() };
     if threads <= 1 || count < 2 {
         return take(each(0..count));
     }

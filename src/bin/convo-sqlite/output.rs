@@ -38,10 +38,9 @@ impl Output {
     pub fn line(&self, line: &[u8]) -> Result<()> {
         let mut out = self.out.borrow_mut();
         let ended = line.ends_with(b"\n");
-        let written = out.write_all(line).and_then(|()| match ended {
-            true => Ok(()),
-            false => out.write_all(b"\n"),
-        });
+        let written = out
+            .write_all(line)
+            .and_then(|()| if ended { Ok(()) } else { out.write_all(b"\n") });
         drop(out);
         self.checked(written)
     }
@@ -66,10 +65,7 @@ impl Output {
 
     /// Returns the exit status: the highest one reported.
     pub fn status(&self) -> u8 {
-        match self.closed.get() {
-            true => 0,
-            false => self.worst.get(),
-        }
+        if self.closed.get() { 0 } else { self.worst.get() }
     }
 
     /// Reports an error.

@@ -303,8 +303,5 @@ fn value(key: GroupKey, request: &RecordedRequest, origin: &InputOrigin, tool: &
         GroupKey::Program => origin.program.clone(),
         GroupKey::Tool => tool.to_string(),
     };
-    match text.is_empty() {
-        true => "-".to_string(),
-        false => text,
-    }
+    if text.is_empty() { "-".to_string() } else { text }
 }

@@ -25,10 +25,7 @@ pub fn float_text(value: f64) -> String {
         return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
     }
     let plain = value.to_string();
-    match plain.contains('.') {
-        true => plain,
-        false => plain + ".0",
-    }
+    if plain.contains('.') { plain } else { plain + ".0" }
 }
 
 /// Encodes a value like Python, keeping the order of members.

@@ -147,20 +147,14 @@ impl ReplyStream {
     ) -> Result<Vec<u8>, RequestFailure> {
         if let Some(data) = self.events.take_unfinished() {
             self.event(&data, &mut show)
-                .map_err(|failure| match failure.again {
-                    true => cut(),
-                    false => failure,
-                })?;
+                .map_err(|failure| if failure.again { cut() } else { failure })?;
         }
         let (whole, body) = match self.pieces {
             Assembler::Chat(pieces) => (pieces.is_complete(), pieces.body()),
             Assembler::Messages(pieces) => (self.done, pieces.body()),
             Assembler::Responses(pieces) => (self.done, pieces.body()),
         };
-        match whole {
-            true => Ok(body),
-            false => Err(cut()),
-        }
+        if whole { Ok(body) } else { Err(cut()) }
     }
 }
 

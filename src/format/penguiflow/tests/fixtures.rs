@@ -74,10 +74,7 @@ fn documents_are_accepted_and_refused_as_in_the_table() {
                 .retain(|name, _| !expected[name].is_null());
             assert_eq!(written, expected, "{case}");
         }
-        match differs {
-            true => differ += 1,
-            false => agree += 1,
-        }
+        if differs { differ += 1 } else { agree += 1 }
     }
     eprintln!("penguiflow documents: {agree} agree, {differ} differ as expected");
 }

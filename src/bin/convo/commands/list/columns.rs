@@ -102,10 +102,7 @@ impl ListColumn {
             ListColumn::Resume => Column::text("RESUME"),
             ListColumn::Path => Column::dim("PATH"),
         };
-        match chosen {
-            true => column.needs_width(0),
-            false => column,
-        }
+        if chosen { column.needs_width(0) } else { column }
     }
 
     /// Returns the value of a row.

@@ -251,10 +251,7 @@ impl Migrate {
             ids.sort();
             sources.extend(ids.into_iter().map(StoredSource::Stored));
         }
-        let follow = match self.follow {
-            true => Follow::All,
-            false => Follow::None,
-        };
+        let follow = if self.follow { Follow::All } else { Follow::None };
         for path in self.paths.iter().filter(|path| *path != Path::new(ALL)) {
             let named_in_store = match self.out {
                 Some(_) => stored::named(context, path),
