@@ -5,13 +5,7 @@ pub use crate::chance::{Chance, ranked, word};
 use convo::model::message::Role;
 
 const FEELINGS: [&str; 8] = [
-    "nice",
-    "a bit difficult",
-    "better than before",
-    "slow",
-    "fun",
-    "not so bad",
-    "quite a lot of work",
+    "nice", "a bit difficult", "better than before", "slow", "fun", "not so bad", "quite a lot of work",
     "surprising",
 ];
 /// Generates a conversation in which half of the turns state something; a random quarter of those is asked for later

@@ -8,10 +8,7 @@ pub fn session(seed: u64, turns: usize) -> Made {
     while !built.is_full() {
         let what = built.words(4);
         let ask = built.chance.one(&[
-            "Why does it fail at",
-            "Can you look into",
-            "What uses",
-            "How do we test",
+            "Why does it fail at", "Can you look into", "What uses", "How do we test",
         ]);
         built.say("user", &format!("{ask} {what}?"));
         for _ in 0..1 + built.chance.below(3) {

@@ -7,10 +7,7 @@ pub fn session(seed: u64, turns: usize) -> Made {
     while !built.is_full() {
         let ask = built.words(4);
         let question = built.chance.one(&[
-            "What about",
-            "Have you looked at",
-            "Where do we stand with",
-            "Who has",
+            "What about", "Have you looked at", "Where do we stand with", "Who has",
         ]);
         built.say("user", &format!("{question} {ask}?"));
         let mut sentences = Vec::new();
@@ -28,10 +25,7 @@ pub fn session(seed: u64, turns: usize) -> Made {
 
 fn remark(built: &mut Made) -> String {
     let start = built.chance.one(&[
-        "There is still",
-        "It depends on",
-        "That belongs to",
-        "I would look at",
+        "There is still", "It depends on", "That belongs to", "I would look at",
     ]);
     let words = 4 + built.chance.below(6);
     format!("{start} {}.", built.words(words))

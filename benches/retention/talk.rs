@@ -25,17 +25,10 @@ fn nod(built: &mut Made) -> String {
 
 fn story(built: &mut Made) -> String {
     let start = built.chance.one(&[
-        "I think it was",
-        "You know,",
-        "We had",
-        "There was",
-        "It felt like",
+        "I think it was", "You know,", "We had", "There was", "It felt like",
     ]);
     let end = built.chance.one(&[
-        "and that was fun.",
-        "which took ages.",
-        "as usual.",
-        "so we laughed a lot.",
+        "and that was fun.", "which took ages.", "as usual.", "so we laughed a lot.",
     ]);
     let words = 5 + built.chance.below(8);
     format!("{start} {} {end}", built.words(words))

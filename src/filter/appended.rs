@@ -131,12 +131,7 @@ mod tests {
         }
         // The cut hid nothing but can still be undone; the instructions were not appended.
         let steps = [
-            "s1 u1 c1 t1 a1 u2",
-            "s1 u1 c1 t1 a1",
-            "s1 u1 c1 t1",
-            "s1 u1 c1 t1",
-            "s1 u1",
-            "s1",
+            "s1 u1 c1 t1 a1 u2", "s1 u1 c1 t1 a1", "s1 u1 c1 t1", "s1 u1 c1 t1", "s1 u1", "s1",
         ];
         assert_eq!(seen, steps);
     }

@@ -10,16 +10,7 @@ use std::sync::LazyLock;
 
 /// Members with text, in which an id is replaced only as a whole word.
 const TEXTS: [&str; 10] = [
-    "content",
-    "text",
-    "title",
-    "name",
-    "role",
-    "type",
-    "category",
-    "model",
-    "arguments",
-    "thinking",
+    "content", "text", "title", "name", "role", "type", "category", "model", "arguments", "thinking",
 ];
 
 /// Members named like ids that are equal in each run.

@@ -8,28 +8,15 @@ use crate::model::time;
 
 /// Members of Penguin's session metadata that belong to a single session, not to the conversation.
 const OF_ONE_SESSION: [&str; 15] = [
-    "tool_call_record_count",
-    "tool_result_record_count",
-    "llm_request_lifecycle_count",
-    "message_count",
-    "token_count",
-    "continued_from",
-    "continued_to",
-    "continuation_index",
-    "continuation_time",
-    "original_created_at",
-    "source_session_tokens",
-    "total_chain_tokens",
-    "recovered_from",
-    "flattened_snapshot",
-    "snapshot_id",
+    "tool_call_record_count", "tool_result_record_count", "llm_request_lifecycle_count", "message_count",
+    "token_count", "continued_from", "continued_to", "continuation_index", "continuation_time",
+    "original_created_at", "source_session_tokens", "total_chain_tokens", "recovered_from",
+    "flattened_snapshot", "snapshot_id",
 ];
 
 /// Lists that Penguin stores next to the messages of a session.
 const RECORDS: [&str; 3] = [
-    "llm_request_lifecycles",
-    "tool_call_records",
-    "tool_result_records",
+    "llm_request_lifecycles", "tool_call_records", "tool_result_records",
 ];
 
 /// Whether this format dates the copied messages of a continuation, and places instructions before the context.

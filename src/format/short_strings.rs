@@ -130,15 +130,7 @@ mod tests {
             assert_eq!(shortened(short, size), short);
         }
         for unit in [
-            "x",
-            "é",
-            "😀",
-            "\\n",
-            "\\\"",
-            "\\u00e9",
-            "\\ud83d\\ude00",
-            "a\\\\",
-            "é\\u00e9a",
+            "x", "é", "😀", "\\n", "\\\"", "\\u00e9", "\\ud83d\\ude00", "a\\\\", "é\\u00e9a",
         ] {
             let long = unit.repeat(LONGEST * 5 / 4 / unit.len()) + &"plain".repeat(9);
             let text = format!("{{\"a\":\"{long}\",\"b\":[\"{long}\",2]}}\n{{\"c\":\"d\"}}\n");

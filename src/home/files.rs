@@ -244,11 +244,7 @@ mod tests {
         let project = root.join(OsStr::from_bytes(b"-src-a b#\xff"));
         std::fs::create_dir_all(project.join("s1/subagents")).unwrap();
         for name in [
-            "s1.jsonl",
-            "agent-7.jsonl",
-            "s1/subagents/agent-9.jsonl",
-            "notes.txt",
-            ".x.jsonl",
+            "s1.jsonl", "agent-7.jsonl", "s1/subagents/agent-9.jsonl", "notes.txt", ".x.jsonl",
         ] {
             std::fs::write(project.join(name), "{}\n").unwrap();
         }

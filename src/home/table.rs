@@ -79,10 +79,7 @@ pub const PROGRAMS: &[HomeProgram] = &[
         ],
         is_wide: true,
         shared: &[
-            "projects.json",
-            "settings.json",
-            "tmp/*/.project_root",
-            "tmp/*/logs.json",
+            "projects.json", "settings.json", "tmp/*/.project_root", "tmp/*/logs.json",
         ],
         resume: "cd {dir} && gemini --resume {id}",
         ..BLANK

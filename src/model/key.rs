@@ -382,11 +382,7 @@ mod tests {
         let id = Derive::default().id(b"{}");
         assert_eq!(derived_digest(&id).map(derived_id), Some(id));
         for other in [
-            "msg_",
-            "msg_0",
-            "msg_00000000000000FF",
-            "msg_+0000000000000ff",
-            "evt_00000000000000ff",
+            "msg_", "msg_0", "msg_00000000000000FF", "msg_+0000000000000ff", "evt_00000000000000ff",
         ] {
             assert_eq!(derived_digest(other), None, "{other}");
         }

@@ -229,14 +229,7 @@ mod tests {
             assert!(matches!(kind(blank), RecordKind::Blank), "{blank:?}");
         }
         for bad in [
-            "null",
-            "{}",
-            "[]",
-            "42",
-            "x",
-            "{\"role\":5}",
-            "{\"role\":\"u\"} x",
-            "{\"type\":1}",
+            "null", "{}", "[]", "42", "x", "{\"role\":5}", "{\"role\":\"u\"} x", "{\"type\":1}",
         ] {
             assert!(matches!(kind(bad), RecordKind::Unreadable(_)), "{bad}");
         }

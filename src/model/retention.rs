@@ -80,16 +80,8 @@ impl Default for Memory {
 
 /// The members of `memory`, which are also the keys of `--retention`.
 pub const KEYS: [&str; 10] = [
-    "strategy",
-    "keep_last",
-    "summary",
-    "total",
-    "overflow",
-    "digests",
-    "backlog",
-    "retry_attempts",
-    "backoff",
-    "rest",
+    "strategy", "keep_last", "summary", "total", "overflow", "digests", "backlog", "retry_attempts",
+    "backoff", "rest",
 ];
 
 fn wrong(what: impl Into<String>) -> Error {

@@ -45,31 +45,11 @@ const WRAPPERS: [&str; 12] = [
 
 /// Elements that programs wrap around commands, their output and the context of a question.
 const ELEMENTS: [&str; 25] = [
-    "session_context",
-    "hook_context",
-    "state_snapshot",
-    "command-name",
-    "command-message",
-    "command-args",
-    "command-contents",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-    "system-reminder",
-    "environment_context",
-    "environment_details",
-    "user_instructions",
-    "INSTRUCTIONS",
-    "permissions instructions",
-    "turn_aborted",
-    "user_shell_command",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "task-notification",
+    "session_context", "hook_context", "state_snapshot", "command-name", "command-message", "command-args",
+    "command-contents", "local-command-stdout", "local-command-stderr", "local-command-caveat", "bash-input",
+    "bash-stdout", "bash-stderr", "system-reminder", "environment_context", "environment_details",
+    "user_instructions", "INSTRUCTIONS", "permissions instructions", "turn_aborted", "user_shell_command",
+    "ide_opened_file", "ide_selection", "ide_diagnostics", "task-notification",
 ];
 
 /// The heading before the question in a message that starts with the context of an editor.

@@ -38,13 +38,8 @@ impl Identity {
 
     fn of(facts: &FileStat) -> Identity {
         let words = [
-            facts.device,
-            facts.inode,
-            facts.size,
-            facts.modified.0 as u64,
-            facts.modified.1 as u64,
-            facts.changed.0 as u64,
-            facts.changed.1 as u64,
+            facts.device, facts.inode, facts.size, facts.modified.0 as u64, facts.modified.1 as u64,
+            facts.changed.0 as u64, facts.changed.1 as u64,
         ];
         let mut bytes = [0; IDENTITY];
         for (place, word) in bytes.chunks_exact_mut(8).zip(words) {

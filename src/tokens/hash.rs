@@ -2,9 +2,7 @@
 
 /// Odd constants with many bits set, so that every input bit affects many output bits.
 const SPREAD: [u64; 3] = [
-    0x9e37_79b9_7f4a_7c15,
-    0xd6e8_feb8_6659_fd93,
-    0xa076_1d64_78bd_642f,
+    0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f,
 ];
 
 /// The two halves of the product, XORed.

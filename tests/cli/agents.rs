@@ -154,18 +154,11 @@ fn homes_are_listed_with_what_they_delete() {
     put(&env, ".claude/settings.json", r#"{"cleanupPeriodDays": 90}"#, 1);
     env.run(&["agents", "--due", "7d"]).fine().gives("");
     put(
-        &env,
-        ".claude/settings.local.json",
-        r#"{"cleanupPeriodDays": 5}"#,
-        1,
+        &env, ".claude/settings.local.json", r#"{"cleanupPeriodDays": 5}"#, 1,
     );
     let run = env
         .run(&[
-            "agents",
-            "--due",
-            "2d",
-            "--columns",
-            "retention,value,due,overdue",
+            "agents", "--due", "2d", "--columns", "retention,value,due,overdue",
         ])
         .status(1);
     assert_eq!(rows(&run), [["5d", "5", "1", "1"]]);
@@ -209,11 +202,7 @@ fn a_bad_home_does_not_hide_the_others() {
     assert_eq!(
         found,
         [
-            "claude-code 2 yes",
-            "continue 0 no",
-            "openclaw 1 no",
-            "pi 1 yes",
-            "qwen-code 0 no"
+            "claude-code 2 yes", "continue 0 no", "openclaw 1 no", "pi 1 yes", "qwen-code 0 no"
         ]
     );
     let run = run
@@ -289,22 +278,13 @@ fn sessions_of_homes_are_listed() {
     );
     let run = env
         .run(&[
-            "list",
-            "--agents",
-            "--json",
-            "--program",
-            "claude",
-            "--limit",
-            "1",
+            "list", "--agents", "--json", "--program", "claude", "--limit", "1",
         ])
         .fine();
     let session = &run.objects()[0];
     assert_eq!(
         (
-            &session["schema"],
-            &session["subagents"],
-            &session["sidecar_files"],
-            &session["due"]
+            &session["schema"], &session["subagents"], &session["sidecar_files"], &session["due"]
         ),
         (
             &"convo.home-session/1".into(),
@@ -337,13 +317,7 @@ fn a_running_session_is_marked() {
     let running = |env: &Env| {
         let run = env
             .run(&[
-                "list",
-                "--agents",
-                "-q",
-                "--columns",
-                "running,name",
-                "--program",
-                "claude",
+                "list", "--agents", "-q", "--columns", "running,name", "--program", "claude",
             ])
             .fine();
         rows(&run).iter().filter(|row| row[0] == "yes").count()
@@ -414,12 +388,7 @@ fn branches_and_resume_commands_are_listed() {
         3,
     );
     let columns = [
-        "list",
-        "--agents",
-        "-q",
-        "--subagents",
-        "--columns",
-        "branch,resume",
+        "list", "--agents", "-q", "--subagents", "--columns", "branch,resume",
     ];
     let run = env.run(&columns).fine();
     let resume = format!("cd '/src/a b#c' && claude --resume {FIRST}");

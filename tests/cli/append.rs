@@ -10,17 +10,7 @@ fn an_append_to_the_store_prints_nothing() {
         .fine()
         .gives("");
     env.run(&[
-        "append",
-        "trip",
-        "-r",
-        "tool",
-        "--category",
-        "context",
-        "--meta",
-        "n=1",
-        "--meta",
-        "s=x",
-        "T",
+        "append", "trip", "-r", "tool", "--category", "context", "--meta", "n=1", "--meta", "s=x", "T",
     ])
     .fine();
     snapshot!("append_store", env.run(&["cat", "trip"]).fine());

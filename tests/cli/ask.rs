@@ -142,10 +142,7 @@ fn text_that_looks_like_json_is_text() {
     assert_eq!(
         messages(&env)[7..],
         [
-            "user: hi",
-            "assistant: {\"a\":1}",
-            "user: hi",
-            "assistant:   a\n\n  b"
+            "user: hi", "assistant: {\"a\":1}", "user: hi", "assistant:   a\n\n  b"
         ]
     );
 }
@@ -229,10 +226,7 @@ fn a_pending_question_is_answered() {
     assert_eq!(
         messages(&env)[8..],
         [
-            "user: And Monday?",
-            "assistant: 4",
-            "user: Tuesday?",
-            "assistant: 5"
+            "user: And Monday?", "assistant: 4", "user: Tuesday?", "assistant: 5"
         ]
     );
     ask(&env, "echo Yes.", &["--reply", "text"]).status(2);

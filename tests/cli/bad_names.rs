@@ -4,18 +4,7 @@ use crate::env::{BARE, CHAT, Env};
 use std::os::unix::fs::PermissionsExt;
 
 const HOSTILE: [&str; 12] = [
-    "../x",
-    "..",
-    ".",
-    "/etc/x",
-    "a/b",
-    "a\\b",
-    "-rf",
-    "a b",
-    "a\nb",
-    ".hidden",
-    "@last",
-    "x\u{202e}y",
+    "../x", "..", ".", "/etc/x", "a/b", "a\\b", "-rf", "a b", "a\nb", ".hidden", "@last", "x\u{202e}y",
 ];
 
 #[test]
@@ -216,10 +205,7 @@ fn a_name_that_is_not_utf_8_is_read_in_a_directory_and_named_as_an_argument() {
     assert_eq!(
         read,
         [
-            "d/a.jsonl",
-            "d/m\u{fffd}.jsonl",
-            "d/z.jsonl",
-            "d/b\u{fffd}/x.jsonl"
+            "d/a.jsonl", "d/m\u{fffd}.jsonl", "d/z.jsonl", "d/b\u{fffd}/x.jsonl"
         ]
     );
     let twin = format!("{}{}", BARE, r#"{"role":"user","content":"another"}"#);

@@ -109,24 +109,13 @@ fn a_file_is_repaired_in_place_in_its_own_format() {
     env.write("request.json", request);
     let dry = env
         .run(&[
-            "check",
-            "--for",
-            "openai-chat",
-            "--fix",
-            "-n",
-            "-i",
-            "request.json",
+            "check", "--for", "openai-chat", "--fix", "-n", "-i", "request.json",
         ])
         .status(0);
     assert!(dry.out().contains(r#""type":"compact""#), "{dry}");
     assert_eq!(env.read("request.json"), request);
     env.run(&[
-        "check",
-        "--for",
-        "openai-chat",
-        "--fix",
-        "-i=.bak",
-        "request.json",
+        "check", "--for", "openai-chat", "--fix", "-i=.bak", "request.json",
     ])
     .status(0);
     let kept: Value = serde_json::from_str(&env.read("request.json")).unwrap();

@@ -117,15 +117,7 @@ fn a_summary_is_inserted_as_claude_code_does() {
     let file = env.write("s.jsonl", &log);
     let path = file.to_str().unwrap();
     env.run(&[
-        "summarize",
-        "--with",
-        "extract",
-        "--keep-last",
-        "1",
-        "-i",
-        path,
-        "--session",
-        "1",
+        "summarize", "--with", "extract", "--keep-last", "1", "-i", path, "--session", "1",
     ])
     .status(0);
     let now = env.read("s.jsonl");
@@ -309,12 +301,7 @@ fn queued_prompts_and_memory_files_are_in_view_and_failed_requests_are_not() {
                 .unwrap_or_else(|| panic!("{to}: {text}: {sent}"))
         };
         let places = [
-            "Weather?",
-            "Contents of /w/CLAUDE.md:",
-            "22 C",
-            "Rome too",
-            "task 7 is done",
-            "22 degrees.",
+            "Weather?", "Contents of /w/CLAUDE.md:", "22 C", "Rome too", "task 7 is done", "22 degrees.",
         ];
         assert!(places.map(at).is_sorted(), "{to}: {sent}");
         assert!(!sent.out().contains("529"), "{to}: {sent}");

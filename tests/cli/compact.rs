@@ -112,15 +112,8 @@ fn the_mildest_sufficient_level_is_used() {
     assert_eq!(
         levels(&["--tiered", size, "19000"], &session)[..9],
         [
-            "u0 full fits",
-            "a0 full fits",
-            "r0 full fits",
-            "u1 full fits",
-            "a1 masked dedupe",
-            "r1 full fits",
-            "u2 full fits",
-            "a2 full fits",
-            "r2 full fits"
+            "u0 full fits", "a0 full fits", "r0 full fits", "u1 full fits", "a1 masked dedupe",
+            "r1 full fits", "u2 full fits", "a2 full fits", "r2 full fits"
         ]
     );
     snapshot!(
@@ -149,12 +142,7 @@ fn strategies_by_name() {
     assert_eq!(masked.matches("tool output elided").count(), 4);
     assert!(masked.contains("\"tool_call_id\":\"c0\""));
     let excluded = kept(&[
-        "--mask-tools",
-        "--keep-tools",
-        "1",
-        "--exclude-tool",
-        "read",
-        "--mask-inputs",
+        "--mask-tools", "--keep-tools", "1", "--exclude-tool", "read", "--mask-inputs",
     ]);
     assert_eq!(excluded, session);
     assert_eq!(
@@ -176,14 +164,7 @@ fn strategies_by_name() {
     let ordered = kept(&["--budget", "400", "--drop-order", "system_output,dialog"]);
     assert!(ordered.contains("\"id\":\"u4\"") && !ordered.contains("\"id\":\"t1\""));
     let pinned = kept(&[
-        "--budget",
-        "400",
-        "--with",
-        "none",
-        "--keep-last",
-        "1",
-        "--pin",
-        "r1",
+        "--budget", "400", "--with", "none", "--keep-last", "1", "--pin", "r1",
     ]);
     assert!(
         pinned.contains("\"id\":\"r1\"")

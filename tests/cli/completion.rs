@@ -77,9 +77,7 @@ impl Drop for Terminal {
 fn bash_quotes_hostile_names() {
     let env = Env::with_chat();
     let hostile = [
-        "z$(touch${IFS}PWNED).jsonl",
-        "q it's; touch PWNED.jsonl",
-        "star*.jsonl",
+        "z$(touch${IFS}PWNED).jsonl", "q it's; touch PWNED.jsonl", "star*.jsonl",
     ];
     for name in hostile {
         env.write(name, CHAT);

@@ -267,15 +267,7 @@ fn a_limit_reached_by_copies_alone_is_refused() {
 fn a_chain_of_fifty() {
     let env = Env::new();
     env.run(&[
-        "new",
-        "--id",
-        "chat",
-        "--title",
-        "Long",
-        "--system",
-        "Be brief.",
-        "--alias",
-        "talk",
+        "new", "--id", "chat", "--title", "Long", "--system", "Be brief.", "--alias", "talk",
     ])
     .fine();
     let mut sent = 1;

@@ -177,13 +177,7 @@ fn estimated_counts_are_marked() {
 fn counts_are_stored_if_the_session_has_a_tokenizer() {
     let env = Env::new();
     env.run(&[
-        "new",
-        "--id",
-        "own",
-        "--tokenizer",
-        "gpt-4o",
-        "--system",
-        "You are terse.",
+        "new", "--id", "own", "--tokenizer", "gpt-4o", "--system", "You are terse.",
     ])
     .fine();
     env.run(&["append", "own", "hello there"]).fine();

@@ -25,11 +25,7 @@ fn a_program_counts_and_runs_once() {
     let env = counting(BYTES);
     let run = env
         .run(&[
-            "count",
-            "--json",
-            "trip",
-            "--tokenizer",
-            "cmd:bytes --secret sk-1",
+            "count", "--json", "trip", "--tokenizer", "cmd:bytes --secret sk-1",
         ])
         .fine();
     let reported = run.objects()[0]["tokenizer"].as_str().unwrap().to_string();
@@ -65,13 +61,7 @@ fn a_budget_is_measured_by_the_program() {
     let before = count("trip");
     let budget = (before * 2 / 3).to_string();
     env.run(&[
-        "compact",
-        "-q",
-        "trip",
-        "--budget",
-        &budget,
-        "--tokenizer",
-        "cmd:bytes",
+        "compact", "-q", "trip", "--budget", &budget, "--tokenizer", "cmd:bytes",
     ])
     .status(0);
     let log = std::fs::read_to_string(env.log("trip")).unwrap();
@@ -157,13 +147,7 @@ fn a_failing_or_invalid_program_changes_nothing() {
         assert!(run.stdout.is_empty(), "{run}");
         assert_eq!(std::fs::read(env.log("trip")).unwrap(), before, "{program}");
         env.run(&[
-            "compact",
-            "-i",
-            "chat.jsonl",
-            "--budget",
-            "60",
-            "--tokenizer",
-            &with,
+            "compact", "-i", "chat.jsonl", "--budget", "60", "--tokenizer", &with,
         ])
         .status(69);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), CHAT);

@@ -120,10 +120,7 @@ fn several_sessions_are_paired_by_their_ids() {
     env.write("b.jsonl", one("y", "two") + &one("z", "three"));
     let run = env.run(&["diff", "a.jsonl", "b.jsonl"]).status(1);
     for part in [
-        "+++ b.jsonl (no session x)",
-        "--- a.jsonl#y",
-        "--- a.jsonl (no session z)",
-        "1 equal",
+        "+++ b.jsonl (no session x)", "--- a.jsonl#y", "--- a.jsonl (no session z)", "1 equal",
     ] {
         assert!(run.out().contains(part), "{part}: {run}");
     }
@@ -164,22 +161,12 @@ fn facts_lost_by_a_compaction_are_listed() {
     run.says("kept 0 of 1 rule, 1 of 1 path")
         .gives("rule\tAlways answer in French.\t1\n");
     env.run(&[
-        "diff",
-        "--dropped",
-        "--fail-on",
-        "path",
-        "rules.jsonl",
-        "after.jsonl",
+        "diff", "--dropped", "--fail-on", "path", "rules.jsonl", "after.jsonl",
     ])
     .status(0);
     let objects = env
         .run(&[
-            "diff",
-            "--dropped",
-            "--all",
-            "--json",
-            "rules.jsonl",
-            "after.jsonl",
+            "diff", "--dropped", "--all", "--json", "rules.jsonl", "after.jsonl",
         ])
         .status(1)
         .objects();

@@ -29,13 +29,7 @@ fn messages_hidden_by_an_event_are_printed() {
         .gives(lines[2..6].concat());
     env.run(&["restore", "trip"]).status(0);
     env.run(&[
-        "compact",
-        "trip",
-        "--digest-tools",
-        "--keep-last",
-        "1",
-        "--min-gain",
-        "0%",
+        "compact", "trip", "--digest-tools", "--keep-last", "1", "--min-gain", "0%",
     ])
     .status(0);
     let view = env.run(&["context", "trip"]).fine();
@@ -66,12 +60,7 @@ fn a_missing_id_is_reported() {
     let stream = env
         .pipe(
             &[
-                "compact",
-                "--mask-tools",
-                "--keep-tools",
-                "0",
-                "--mask-min-gain",
-                "0",
+                "compact", "--mask-tools", "--keep-tools", "0", "--mask-min-gain", "0",
             ],
             &big,
         )
@@ -85,13 +74,7 @@ fn a_missing_id_is_reported() {
     let log = env
         .pipe(
             &[
-                "compact",
-                "--log",
-                "--mask-tools",
-                "--keep-tools",
-                "0",
-                "--mask-min-gain",
-                "0",
+                "compact", "--log", "--mask-tools", "--keep-tools", "0", "--mask-min-gain", "0",
             ],
             &big,
         )
@@ -209,12 +192,7 @@ fn a_missing_or_changed_image_is_named() {
         .status(2)
         .says("requires --images");
     env.run(&[
-        "expand",
-        "--json",
-        "--images",
-        "pictures",
-        "slim.jsonl",
-        &names[0],
+        "expand", "--json", "--images", "pictures", "slim.jsonl", &names[0],
     ])
     .status(2);
 }

@@ -104,11 +104,7 @@ fn every_row_has_the_documented_members_and_types() {
     );
     env.write("empty.jsonl", "");
     let files = [
-        "bare.jsonl",
-        "full.jsonl",
-        "broken.jsonl",
-        "nothing.jsonl",
-        "empty.jsonl",
+        "bare.jsonl", "full.jsonl", "broken.jsonl", "nothing.jsonl", "empty.jsonl",
     ];
     let inputs = [&["trip", claude.as_str(), codex.as_str()][..], &files].concat();
     for command in TABLES {
@@ -408,13 +404,7 @@ fn packed_lines_become_rows_without_an_environment() {
     let from_packed = env.feed(command, packed.out().as_bytes()).fine().objects();
     for (one, other) in from_packed.iter().zip(rows(&env, &[&claude, &codex])) {
         for name in [
-            "id",
-            "sha256",
-            "tokens",
-            "view_messages",
-            "program",
-            "created_at",
-            "usage_output",
+            "id", "sha256", "tokens", "view_messages", "program", "created_at", "usage_output",
         ] {
             assert_eq!(one[name], other[name], "{name}");
         }

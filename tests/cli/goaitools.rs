@@ -175,16 +175,8 @@ fn digests_and_summaries_come_first_and_count_as_seen() {
         "All of this was said before, and much more of it than anyone would want to read again. ".repeat(20);
     let talk = tools.replace("It is 22.", &long);
     let summed = [
-        "compact",
-        "-q",
-        "--compat",
-        "goaitools",
-        "--keep-last",
-        "1",
-        "--with",
-        "extract",
-        "--summary-budget",
-        "80",
+        "compact", "-q", "--compat", "goaitools", "--keep-last", "1", "--with", "extract",
+        "--summary-budget", "80",
     ];
     let run = env.pipe(&with(&summed), &talk).fine();
     let (seen, texts) = parts(run.out());
@@ -286,14 +278,7 @@ fn a_summary_never_covers_unseen_messages() {
         "All of this was said before, and much more of it than anyone would want to read again. ".repeat(20);
     let state = STATE.replace("one", &long).replace("two", &long);
     let arguments = [
-        "summarize",
-        "-q",
-        "--with",
-        "extract",
-        "--keep-last",
-        "1",
-        "--summary-budget",
-        "60",
+        "summarize", "-q", "--with", "extract", "--keep-last", "1", "--summary-budget", "60",
     ];
     let (seen, texts) = parts(env.pipe(&with(&arguments), &state).fine().out());
     assert_eq!((seen, texts.len(), texts[1].as_str()), (1, 2, "it rained"));
@@ -364,14 +349,7 @@ fn a_summary_of_the_design_covers_up_to_half() {
             messages.join(",")
         );
         let options = [
-            "summarize",
-            "-q",
-            "--with",
-            "cmd:echo In short.",
-            "--at-most",
-            "50%",
-            "--min-gain",
-            "0%",
+            "summarize", "-q", "--with", "cmd:echo In short.", "--at-most", "50%", "--min-gain", "0%",
         ];
         let arguments = [&with(&options)[..], &["--keep-last", keep]].concat();
         let run = Env::new().pipe(&arguments, &state).fine();

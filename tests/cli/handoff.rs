@@ -71,13 +71,7 @@ fn a_session_is_installed_where_each_program_finds_it() {
         );
         let rows = env
             .run(&[
-                "list",
-                "--agents",
-                "--program",
-                to,
-                "--project",
-                &project,
-                "--json",
+                "list", "--agents", "--program", to, "--project", &project, "--json",
             ])
             .fine();
         let own = rows.objects().into_iter().find(|row| row["id"] == id);
@@ -99,10 +93,7 @@ fn branch_directory_and_index_are_written() {
     let meta = &first["payload"];
     assert_eq!(
         (
-            &meta["id"],
-            &meta["cwd"],
-            &meta["git"]["branch"],
-            &meta["model_provider"]
+            &meta["id"], &meta["cwd"], &meta["git"]["branch"], &meta["model_provider"]
         ),
         (
             &id.into(),
@@ -228,14 +219,7 @@ fn a_session_that_was_moved_keeps_its_journal() {
         let run = well(
             &env,
             &[
-                "--to",
-                to,
-                "--install",
-                "--json",
-                "--id",
-                id,
-                "--project",
-                &project,
+                "--to", to, "--install", "--json", "--id", id, "--project", &project,
             ],
         );
         PathBuf::from(run.objects()[0]["path"].as_str().unwrap())
@@ -367,14 +351,7 @@ fn calls_and_reasoning_become_text_on_request() {
     let env = Env::with_chat();
     let run = env
         .run(&[
-            "handoff",
-            "trip",
-            "--to",
-            "claude",
-            "--project",
-            ".",
-            "--flatten",
-            "-q",
+            "handoff", "trip", "--to", "claude", "--project", ".", "--flatten", "-q",
         ])
         .fine();
     assert!(

@@ -127,14 +127,7 @@ fn places(format: &str, hash: &str) -> [Option<String>; 3] {
 }
 
 const TARGETS: [&str; 8] = [
-    "claude-code",
-    "codex",
-    "pi",
-    "opencode",
-    "goose",
-    "goose-jsonl",
-    "continue",
-    "gemini-cli",
+    "claude-code", "codex", "pi", "opencode", "goose", "goose-jsonl", "continue", "gemini-cli",
 ];
 
 #[test]
@@ -224,22 +217,8 @@ const ENCRYPTED: &str = concat!(
 fn an_encrypted_compaction_is_not_sent_to_other_providers() {
     let env = Env::new();
     for target in [
-        "claude-code",
-        "anthropic",
-        "cline-roo",
-        "langchain",
-        "openai-chat",
-        "gemini",
-        "gemini-cli",
-        "pi",
-        "opencode",
-        "goose",
-        "continue",
-        "sharegpt",
-        "sts",
-        "vercel-ui",
-        "aichat",
-        "markdown",
+        "claude-code", "anthropic", "cline-roo", "langchain", "openai-chat", "gemini", "gemini-cli", "pi",
+        "opencode", "goose", "continue", "sharegpt", "sts", "vercel-ui", "aichat", "markdown",
     ] {
         let built = env.pipe(&["cat", "--to", target], ENCRYPTED).status(0);
         assert!(!built.out().contains("gAAAA"), "{target}: {built}");

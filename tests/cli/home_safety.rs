@@ -53,15 +53,7 @@ fn an_id_never_leaves_the_home() {
     let absolute = absolute.to_str().unwrap();
     let too_long = "x".repeat(129);
     for id in [
-        "../../escaped",
-        absolute,
-        "",
-        "a b;rm",
-        "..",
-        ".x",
-        "a/b",
-        "ü",
-        &too_long,
+        "../../escaped", absolute, "", "a b;rm", "..", ".x", "a/b", "ü", &too_long,
     ] {
         for to in ["claude", "codex", "gemini", "pi", "qwen", "aichat", "continue"] {
             let id = format!("--id={id}");
@@ -157,13 +149,7 @@ fn marks_of_other_programs_are_read() {
     let (env, _) = prepared();
     let running = |program: &str| {
         let options = [
-            "list",
-            "--agents",
-            "--program",
-            program,
-            "--empty",
-            "--columns",
-            "running",
+            "list", "--agents", "--program", program, "--empty", "--columns", "running",
         ];
         env.run(&options).fine().out().trim_end().to_string()
     };

@@ -33,10 +33,7 @@ fn an_append_runs_its_hook_with_the_record() {
     let env = with_hooks();
     let mut append = env.command(&["append", "trip", "Thanks; $(touch PWNED) `touch PWNED`"]);
     for key in [
-        "CONVO_LLM_KEY",
-        "CONVO_LLM_KEY_FILE",
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
+        "CONVO_LLM_KEY", "CONVO_LLM_KEY_FILE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
     ] {
         append.env(key, "sk-secret");
     }

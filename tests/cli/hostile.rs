@@ -95,11 +95,7 @@ fn the_working_directory_is_not_searched_for_configuration() {
     let env = Env::with_chat();
     let config = "store = \"evil\"\n[hooks]\nappend = \"touch PWNED\"\n";
     for name in [
-        "config.toml",
-        "convo.toml",
-        ".convo.toml",
-        "convo/config.toml",
-        ".convo/config.toml",
+        "config.toml", "convo.toml", ".convo.toml", "convo/config.toml", ".convo/config.toml",
         ".config/convo/config.toml",
     ] {
         env.write(name, config);

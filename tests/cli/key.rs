@@ -9,13 +9,7 @@ const DIRECT: &str = "sk_v1_ce6b402a6d2d9cb751361dabe30ec8c11eeb284304e7d4c726d3
 fn options_define_the_key() {
     let env = Env::new();
     let message = [
-        "key",
-        "--channel",
-        "Telegram",
-        "--chat",
-        "-100123",
-        "--chat-type",
-        "group",
+        "key", "--channel", "Telegram", "--chat", "-100123", "--chat-type", "group",
     ];
     let key = |more: &[&str]| env.run(&[&message, more].concat()).fine().out().to_string();
     assert_eq!(key(&[]), "scope1.channel-telegram.chat-group__-100123\n");
@@ -47,15 +41,7 @@ fn options_define_the_key() {
         .fine()
         .gives("sk_v1_6d9217fe77c7f11d9cc992aabe81a2d09604e9c48babbda8fdad3791f9c19f3b\n");
     env.run(&[
-        "key",
-        "--form",
-        "penguiflow",
-        "--tenant",
-        "t",
-        "--user",
-        "u",
-        "--session",
-        "s",
+        "key", "--form", "penguiflow", "--tenant", "t", "--user", "u", "--session", "s",
     ])
     .fine()
     .gives("t:u:s\n");
@@ -150,13 +136,7 @@ fn a_tool_context_without_an_owner_gives_no_key() {
         "{\n  \"auth\": {\"tenant\": {\"id\": \" T9 \"}, \"user\": 7},\n  \"session_id\": \"S9\"\n}",
     );
     let paths = [
-        "key",
-        "--context",
-        "tool.json",
-        "--tenant-path",
-        "auth.tenant.id",
-        "--user-path",
-        "auth.user",
+        "key", "--context", "tool.json", "--tenant-path", "auth.tenant.id", "--user-path", "auth.user",
     ];
     env.run(&paths)
         .fine()
@@ -201,15 +181,7 @@ fn a_tool_context_without_an_owner_gives_no_key() {
     snapshot!("key_context_refused", reported);
     env.pipe(
         &[
-            "key",
-            "--context",
-            "-",
-            "--default-tenant",
-            "d",
-            "--default-user",
-            "a",
-            "--form",
-            "penguiflow",
+            "key", "--context", "-", "--default-tenant", "d", "--default-user", "a", "--form", "penguiflow",
         ],
         r#"{"session_id":"s"}"#,
     )
@@ -228,27 +200,14 @@ fn identity_links_merge_several_ids() {
     env.write("flat.toml", "alice = [\"telegram:123\"]\n");
     for file in ["people.json", "people.toml", "flat.toml"] {
         env.run(&[
-            "key",
-            "--channel",
-            "telegram",
-            "--sender",
-            "123",
-            "--dm-scope",
-            "per-peer",
-            "--identity-links",
+            "key", "--channel", "telegram", "--sender", "123", "--dm-scope", "per-peer", "--identity-links",
             file,
         ])
         .fine()
         .gives("scope1.channel-telegram.person-alice\n");
     }
     let both = [
-        "key",
-        "--channel",
-        "slack",
-        "--dm-scope",
-        "per-peer",
-        "--identity-links",
-        "people.json",
+        "key", "--channel", "slack", "--dm-scope", "per-peer", "--identity-links", "people.json",
     ];
     let run = env
         .pipe(
@@ -297,15 +256,7 @@ fn possible_key_collisions_are_reported() {
     snapshot!(
         "key_owner_explain",
         env.run(&[
-            "key",
-            "--tenant",
-            "a:b",
-            "--user",
-            "c",
-            "--session",
-            "d",
-            "--explain",
-            "--json"
+            "key", "--tenant", "a:b", "--user", "c", "--session", "d", "--explain", "--json"
         ])
         .fine()
     );
@@ -320,27 +271,11 @@ fn errors() {
         &["key", "--tenant", "t", "--user", "u"],
         &["key", "--session", "s"],
         &[
-            "key",
-            "--form",
-            "penguiflow",
-            "--tenant",
-            "kv",
-            "--user",
-            "v1",
-            "--session",
-            "s",
+            "key", "--form", "penguiflow", "--tenant", "kv", "--user", "v1", "--session", "s",
         ],
         &["key", "--form", "penguiflow", "--channel", "x"],
         &[
-            "key",
-            "--form",
-            "picoclaw",
-            "--tenant",
-            "t",
-            "--user",
-            "u",
-            "--session",
-            "s",
+            "key", "--form", "picoclaw", "--tenant", "t", "--user", "u", "--session", "s",
         ],
         &["key", "none.json"],
         &["key", "--parse", "x"],

@@ -11,10 +11,7 @@ const SYNCING: [&str; 3] = ["store/lock.rs", "store/rename_sync.rs", "store/repl
 
 /// The files that may print: one per program.
 const PRINTING: [&str; 4] = [
-    "bin/convo-llm/output.rs",
-    "bin/convo-mcp/output.rs",
-    "bin/convo-sqlite/output.rs",
-    "bin/convo/output.rs",
+    "bin/convo-llm/output.rs", "bin/convo-mcp/output.rs", "bin/convo-sqlite/output.rs", "bin/convo/output.rs",
 ];
 
 /// The files that need `unsafe`: no library provides leases and range locks.
@@ -423,12 +420,7 @@ fn with_any<'f>(files: &'f [File], words: &[&str]) -> Vec<&'f str> {
 fn only_one_file_of_a_program_prints() {
     let files = files();
     let printing = [
-        "print!(",
-        "println!(",
-        "eprint!(",
-        "eprintln!(",
-        "dbg!(",
-        "stderr()",
+        "print!(", "println!(", "eprint!(", "eprintln!(", "dbg!(", "stderr()",
     ];
     assert_eq!(with_any(&files, &printing), PRINTING);
     // Other files may query whether the output is a terminal and how wide it is.
@@ -456,15 +448,8 @@ fn heavy_dependencies_are_in_plugins_only() {
 #[test]
 fn only_one_file_locks_renames_and_syncs() {
     let calls = [
-        ".lock()",
-        ".try_lock()",
-        "fs::rename(",
-        "renameat",
-        "sync_all(",
-        "sync_data(",
-        "fdatasync(",
-        "fsync(",
-        "syncfs(",
+        ".lock()", ".try_lock()", "fs::rename(", "renameat", "sync_all(", "sync_data(", "fdatasync(",
+        "fsync(", "syncfs(",
     ];
     let files = files();
     let found: Vec<&str> = with_any(&files, &calls)
@@ -509,11 +494,7 @@ fn every_command_has_a_test_file_of_its_name() {
 fn unsafe_is_in_two_files_only() {
     let is_unsafe = |file: &&File| {
         let words = [
-            "unsafe {",
-            "unsafe fn",
-            "unsafe impl",
-            "allow(unsafe_code",
-            "expect(\n    unsafe_code",
+            "unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code", "expect(\n    unsafe_code",
         ];
         words.iter().any(|word| file.code.contains(word))
     };

@@ -72,22 +72,8 @@ fn a_refusal_is_written_and_found_and_further_members_are_reported() {
     );
     env.write("r.jsonl", refused);
     let formats = [
-        "openai-responses",
-        "anthropic",
-        "gemini",
-        "claude-code",
-        "pi",
-        "gemini-cli",
-        "opencode",
-        "goose",
-        "cline-roo",
-        "continue",
-        "sharegpt",
-        "aichat",
-        "qwen-code",
-        "atif",
-        "sts",
-        "vercel-ui",
+        "openai-responses", "anthropic", "gemini", "claude-code", "pi", "gemini-cli", "opencode", "goose",
+        "cline-roo", "continue", "sharegpt", "aichat", "qwen-code", "atif", "sts", "vercel-ui",
     ];
     for format in formats {
         let built = env.run(&["cat", "-q", "--strict", "--to", format, "r.jsonl"]);

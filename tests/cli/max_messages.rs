@@ -95,13 +95,7 @@ fn an_invalid_limit_is_refused() {
         env.run(&["new", "--id", "x", "--max-messages", wrong]).status(2);
     }
     env.run(&[
-        "new",
-        "--id",
-        "x",
-        "--max-messages",
-        "5",
-        "--memory",
-        "keep_last=2",
+        "new", "--id", "x", "--max-messages", "5", "--memory", "keep_last=2",
     ])
     .status(2);
     assert!(!env.store().join("sessions").exists() || ids(&env).is_empty());

@@ -40,11 +40,7 @@ fn append_respects_the_total_and_restore_undoes_it() {
     assert_eq!(
         left,
         [
-            "Be brief.",
-            "question 2",
-            "answer 2: ",
-            "question 3",
-            "answer 3: "
+            "Be brief.", "question 2", "answer 2: ", "question 3", "answer 3: "
         ]
         .map(str::to_string)
     );

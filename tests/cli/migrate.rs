@@ -189,13 +189,8 @@ fn sources_are_marked_only_after_their_import() {
         .map(|(name, _)| name)
         .collect();
     let marked = [
-        "a.json.migrated",
-        "b.jsonl.migrated",
-        "c.json.migrated",
-        "empty.json",
-        "notes.txt",
-        "s.jsonl.migrated",
-        "s.meta.json.migrated",
+        "a.json.migrated", "b.jsonl.migrated", "c.json.migrated", "empty.json", "notes.txt",
+        "s.jsonl.migrated", "s.meta.json.migrated",
     ];
     assert_eq!(names, marked);
     env.run(&["migrate", "-q", "old"])

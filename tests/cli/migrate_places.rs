@@ -109,12 +109,7 @@ fn existing_links_and_devices_are_not_read() {
         env.run(&["migrate", "--output-dir", "native", "trip.jsonl"])
             .says(what);
         env.run(&[
-            "migrate",
-            "--to",
-            "openai-chat",
-            "--output-dir",
-            "foreign",
-            "trip.jsonl",
+            "migrate", "--to", "openai-chat", "--output-dir", "foreign", "trip.jsonl",
         ])
         .says(what);
     }

@@ -19,21 +19,8 @@ fn every_option_is_in_the_log() {
     let env = Env::new();
     env.write("rules.md", "Be kind.\n");
     let requested = [
-        "new",
-        "--id",
-        "chat",
-        "--title",
-        "A \"title\"",
-        "--system",
-        "@rules.md",
-        "--meta",
-        "n=1",
-        "--meta",
-        "t=x y",
-        "--alias",
-        "work",
-        "--alias",
-        "agent:main",
+        "new", "--id", "chat", "--title", "A \"title\"", "--system", "@rules.md", "--meta", "n=1", "--meta",
+        "t=x y", "--alias", "work", "--alias", "agent:main",
     ];
     env.run(&requested).fine().gives("chat\n");
     snapshot!("new_everything", env.run(&["cat", "agent:main"]).fine());

@@ -43,15 +43,7 @@ fn a_file_changed_in_place_keeps_unchanged_bytes() {
         assert_eq!(env.read("a.json"), REQUEST, "{verb:?}");
     }
     env.run(&[
-        "truncate",
-        "-q",
-        "--keep-last",
-        "9",
-        "--to",
-        "openai-chat",
-        "-o",
-        "b.json",
-        "a.json",
+        "truncate", "-q", "--keep-last", "9", "--to", "openai-chat", "-o", "b.json", "a.json",
     ])
     .fine();
     assert_eq!(env.read("b.json"), REQUEST);
@@ -96,13 +88,7 @@ fn several_sessions_in_one_value_keep_their_bytes() {
             .says("only one session per file");
         // The output file is written completely or not at all.
         env.run(&[
-            "cat",
-            "--to",
-            "openai-chat",
-            "-o",
-            "out.json",
-            inputs[0],
-            inputs[1],
+            "cat", "--to", "openai-chat", "-o", "out.json", inputs[0], inputs[1],
         ])
         .status(2);
         assert!(!env.work().join("out.json").exists());

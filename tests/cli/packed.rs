@@ -162,13 +162,7 @@ fn the_first_input_that_is_not_empty_decides() {
     assert_eq!(
         lines(
             &[
-                "truncate",
-                "--stdout",
-                "-q",
-                "--keep-last",
-                "0",
-                "packed.jsonl",
-                "trip"
+                "truncate", "--stdout", "-q", "--keep-last", "0", "packed.jsonl", "trip"
             ],
             ""
         ),
@@ -217,15 +211,7 @@ fn files_keep_their_form_in_place() {
     assert_eq!(env.shell("gzip -dc file.jsonl.gz").out(), changed);
     // Another format has no packed form.
     env.run(&[
-        "cat",
-        "-q",
-        "--to",
-        "openai-chat",
-        "-o",
-        "chat.json",
-        "file.jsonl.gz",
-        "--session",
-        "trip",
+        "cat", "-q", "--to", "openai-chat", "-o", "chat.json", "file.jsonl.gz", "--session", "trip",
     ])
     .status(0);
     let before = env.read("chat.json");
@@ -303,13 +289,7 @@ fn directories_have_packed_files_on_request() {
         ),
         (
             &[
-                "migrate",
-                "--unpack",
-                "--to",
-                "codex",
-                "--output-dir",
-                "x",
-                "packed.jsonl",
+                "migrate", "--unpack", "--to", "codex", "--output-dir", "x", "packed.jsonl",
             ],
             "--unpack conflicts",
         ),

@@ -136,12 +136,7 @@ fn turns_beyond_the_kept_ones_are_pending_and_summarized() {
     );
     assert_eq!(users(&failed, "pending").len(), 2);
     let mut early = env.command(&[
-        "summarize",
-        "-i",
-        "state.json",
-        "--with",
-        "cmd:exit 3",
-        "--if-due",
+        "summarize", "-i", "state.json", "--with", "cmd:exit 3", "--if-due",
     ]);
     early.env("CONVO_NOW", "2026-11-20T10:00:01Z");
     env.feed(early, b"")
@@ -164,11 +159,7 @@ fn turns_beyond_the_kept_ones_are_pending_and_summarized() {
     );
     // It recovers.
     env.run(&[
-        "summarize",
-        "-i",
-        "state.json",
-        "--with",
-        "cmd:echo two were asked",
+        "summarize", "-i", "state.json", "--with", "cmd:echo two were asked",
     ])
     .status(0);
     let healed = parsed(&env.read("state.json"));
@@ -286,9 +277,7 @@ fn documents_that_penguiflow_refuses_are_refused_with_path() {
         (r#""version":1"#, r#""version":2"#, "version is 2"),
         (r#""health":"healthy""#, r#""health":"fine""#, "health is"),
         (
-            r#""trajectory_digest":null"#,
-            r#""trajectory_digest":5"#,
-            "turns[0].trajectory_digest",
+            r#""trajectory_digest":null"#, r#""trajectory_digest":5"#, "turns[0].trajectory_digest",
         ),
     ] {
         let broken = whole.replacen(from, to, 1);

@@ -244,13 +244,7 @@ fn a_summary_remains_after_new_messages() {
     let summary = r#"{"type":"summary","id":"evt_1","at":"2026-11-02T00:00:00Z","content":"They met.","covers":["m2","m5"],"by":"x"}"#;
     env.write("chat.jsonl", format!("{CHAT}{summary}\n"));
     env.run(&[
-        "cat",
-        "chat.jsonl",
-        "--to",
-        "penguin",
-        "--strict",
-        "-o",
-        "trip.json",
+        "cat", "chat.jsonl", "--to", "penguin", "--strict", "-o", "trip.json",
     ])
     .fine();
     env.run(&["append", "-i", "trip.json", "Snow?"]).fine();
@@ -278,13 +272,7 @@ fn a_native_session_is_converted_and_restored() {
     let env = Env::new();
     env.write("chat.jsonl", CHAT);
     env.run(&[
-        "cat",
-        "chat.jsonl",
-        "--to",
-        "penguin",
-        "--strict",
-        "-o",
-        "trip.json",
+        "cat", "chat.jsonl", "--to", "penguin", "--strict", "-o", "trip.json",
     ])
     .fine();
     let back = env.run(&["cat", "-q", "trip.json"]).objects();

@@ -37,11 +37,7 @@ fn the_history_continues_under_the_new_key() {
     let shown = messages(&env, "agent:main:direct:u1");
     let done = env
         .run(&[
-            "alias",
-            "promote",
-            KEY,
-            "agent:main:main2",
-            "agent:main:direct:u1",
+            "alias", "promote", KEY, "agent:main:main2", "agent:main:direct:u1",
         ])
         .status(0);
     snapshot!("alias_promote", done);
@@ -129,15 +125,7 @@ fn the_names_in_the_header_are_enough() {
     let env = older();
     let scope = env
         .run(&[
-            "key",
-            "--json",
-            "--channel",
-            "telegram",
-            "--chat",
-            "C",
-            "--chat-type",
-            "direct",
-            "--sender",
+            "key", "--json", "--channel", "telegram", "--chat", "C", "--chat-type", "direct", "--sender",
             "U1",
         ])
         .fine();

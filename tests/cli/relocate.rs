@@ -370,10 +370,7 @@ fn invalid_moves_are_refused() {
     refused(&["--undo", "/src/api", new], 2, "cannot be used with");
     refused(&["--undo"], 1, "nothing to undo");
     put(
-        &moved.env,
-        ".gemini/projects.json",
-        "{\"projects\":{\"/src/api\":",
-        3,
+        &moved.env, ".gemini/projects.json", "{\"projects\":{\"/src/api\":", 3,
     );
     refused(
         &["/src/api", new],

@@ -231,11 +231,7 @@ fn an_unknown_or_invalid_key_lists_the_keys() {
     );
     refused(
         &[
-            "--mask-tools",
-            "--tune",
-            "mask.protect=1",
-            "--tune",
-            "mask.protect=2",
+            "--mask-tools", "--tune", "mask.protect=1", "--tune", "mask.protect=2",
         ],
         &["'mask.protect' cannot be used multiple times"],
     );

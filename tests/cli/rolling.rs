@@ -73,12 +73,7 @@ fn a_loop_with_checkpoints_equals_one_without() {
     both(
         &places,
         &[
-            "summarize",
-            "chat",
-            "--with",
-            "cmd:echo It all went well.",
-            "--when",
-            "tokens>=10",
+            "summarize", "chat", "--with", "cmd:echo It all went well.", "--when", "tokens>=10",
         ],
     );
     both(

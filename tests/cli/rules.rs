@@ -87,13 +87,7 @@ fn a_bad_file_is_a_configuration_error() {
         .says("none.toml");
     env.run(&["check", "--log", "trip.jsonl"]).status(2);
     let fix = [
-        "check",
-        "--rules",
-        "rules.toml",
-        "--fix",
-        "--for",
-        "gemini",
-        "trip.jsonl",
+        "check", "--rules", "rules.toml", "--fix", "--for", "gemini", "trip.jsonl",
     ];
     env.run(&fix).status(2);
     // Rules without an input to check fail.
@@ -163,13 +157,7 @@ fn elements(xml: &str) -> Vec<String> {
 fn results_as_junit_are_well_formed_whatever_the_text() {
     let env = env();
     let run = env.run(&[
-        "check",
-        "-q",
-        "--rules",
-        "rules.toml",
-        "--junit",
-        "junit.xml",
-        "trip.jsonl",
+        "check", "-q", "--rules", "rules.toml", "--junit", "junit.xml", "trip.jsonl",
     ]);
     run.status(1);
     snapshot!("rules_junit", env.read("junit.xml"));
@@ -199,24 +187,13 @@ fn results_as_junit_are_well_formed_whatever_the_text() {
     assert!(run.out().contains("name=\"structure\">\n"), "{run}");
     let run = env
         .run(&[
-            "check",
-            "--for",
-            "anthropic",
-            "--junit",
-            "-",
-            "trip.jsonl",
-            "none.jsonl",
+            "check", "--for", "anthropic", "--junit", "-", "trip.jsonl", "none.jsonl",
         ])
         .status(66);
     assert_eq!(
         elements(run.out()),
         [
-            "testsuites",
-            "testsuite",
-            "testcase",
-            "testsuite",
-            "testcase",
-            "error"
+            "testsuites", "testsuite", "testcase", "testsuite", "testcase", "error"
         ]
     );
     assert!(

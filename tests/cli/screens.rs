@@ -135,10 +135,7 @@ fn a_pager_that_fails_loses_nothing() {
     let whole = "convo --color never show --plain --no-pager";
     let expected = env.terminal((80, 5), &format!("{whole} trip"));
     for pager in [
-        "no-such-pager",
-        "no-such-pager; exit 127",
-        "kill -9 $$",
-        "exec false",
+        "no-such-pager", "no-such-pager; exit 127", "kill -9 $$", "exec false",
     ] {
         let line = format!("CONVO_PAGER='{pager}' convo --color never show --plain trip");
         let run = env.terminal((80, 5), &line);
@@ -206,9 +203,7 @@ fn lists_are_tables_on_a_terminal_and_plain_in_a_pipe() {
         ("convo restore -l trip", "EVENT", "evt_"),
         ("convo alias list", "ALIAS    SESSION", "holiday  trip"),
         (
-            "convo detect s.jsonl t.jsonl",
-            "INPUT    FORMAT",
-            "t.jsonl  native",
+            "convo detect s.jsonl t.jsonl", "INPUT    FORMAT", "t.jsonl  native",
         ),
         ("convo split -n s.jsonl --per-day", "ID ", "4c2ddfdc.2 "),
     ] {

@@ -203,12 +203,7 @@ fn a_session_of_a_program_keeps_the_name_that_selected_it() {
     let path = other.to_str().unwrap();
     let run = env
         .run(&[
-            "search",
-            "-l",
-            "quorum",
-            "claude:6d1f0a4e",
-            "claude:5d1f0a4e",
-            path,
+            "search", "-l", "quorum", "claude:6d1f0a4e", "claude:5d1f0a4e", path,
         ])
         .fine();
     assert_eq!(run.out().lines().count(), 2, "{}", run.out());

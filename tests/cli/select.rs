@@ -146,18 +146,8 @@ fn without_a_match_the_existing_names_are_listed() {
 fn a_selection_is_written_in_the_format_of_its_file() {
     let env = Env::with_chat();
     let formats = [
-        "atif",
-        "claude-code",
-        "codex",
-        "gemini-cli",
-        "goose",
-        "langchain",
-        "opencode",
-        "pi",
-        "qwen-code",
-        "sharegpt",
-        "sts",
-        "vercel-ui",
+        "atif", "claude-code", "codex", "gemini-cli", "goose", "langchain", "opencode", "pi", "qwen-code",
+        "sharegpt", "sts", "vercel-ui",
     ];
     for format in formats {
         let whole = env.run(&["cat", "trip", "--to", format]).stdout;

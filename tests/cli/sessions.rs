@@ -83,14 +83,7 @@ fn in_place_other_sessions_keep_their_bytes() {
     let env = Env::new();
     env.write("many.json", MANY);
     env.run(&[
-        "truncate",
-        "-q",
-        "--keep-last",
-        "1",
-        "-i",
-        "--session",
-        "2",
-        "many.json",
+        "truncate", "-q", "--keep-last", "1", "-i", "--session", "2", "many.json",
     ])
     .fine();
     assert_eq!(env.read("many.json"), MANY);
@@ -101,14 +94,7 @@ fn in_place_other_sessions_keep_their_bytes() {
         .unwrap();
     assert_eq!(env.read("many.json"), format!("{changed}{rest}"));
     env.run(&[
-        "truncate",
-        "-q",
-        "--keep-last",
-        "1",
-        "-i",
-        "--session",
-        "3",
-        "many.json",
+        "truncate", "-q", "--keep-last", "1", "-i", "--session", "3", "many.json",
     ])
     .status(66);
     assert_eq!(env.read("many.json"), format!("{changed}{rest}"));

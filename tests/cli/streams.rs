@@ -47,30 +47,9 @@ fn empty_standard_input_is_an_empty_stream() {
     }
     env.pipe(&["restore"], "").status(0);
     let formats = [
-        "jsonl",
-        "native",
-        "openai-chat",
-        "openai-responses",
-        "anthropic",
-        "gemini",
-        "claude-code",
-        "codex",
-        "gemini-cli",
-        "pi",
-        "picoclaw",
-        "penguin",
-        "penguiflow",
-        "goaitools",
-        "langchain",
-        "sharegpt",
-        "aichat",
-        "aider",
-        "opencode",
-        "goose",
-        "continue",
-        "vercel-ui",
-        "cline-roo",
-        "sts",
+        "jsonl", "native", "openai-chat", "openai-responses", "anthropic", "gemini", "claude-code", "codex",
+        "gemini-cli", "pi", "picoclaw", "penguin", "penguiflow", "goaitools", "langchain", "sharegpt",
+        "aichat", "aider", "opencode", "goose", "continue", "vercel-ui", "cline-roo", "sts",
     ];
     for format in formats {
         for verb in ["cat", "context", "count"] {

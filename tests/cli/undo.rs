@@ -22,11 +22,7 @@ fn appended_messages_are_undone_and_brought_back() {
     }
     // A call is hidden with its result.
     let expected = [
-        "m1 m2 m3 m4 m5 m6",
-        "m1 m2 m3 m4 m5",
-        "m1 m2 m3 m4",
-        "m1 m2",
-        "m1",
+        "m1 m2 m3 m4 m5 m6", "m1 m2 m3 m4 m5", "m1 m2 m3 m4", "m1 m2", "m1",
     ];
     assert_eq!(seen, expected);
     env.run(&["undo", "trip"])

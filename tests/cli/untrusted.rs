@@ -8,14 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 fn victim() -> Env {
     let env = Env::new();
     env.run(&[
-        "new",
-        "-q",
-        "--id",
-        "victim",
-        "--key",
-        "telegram:1",
-        "--alias",
-        "vic",
+        "new", "-q", "--id", "victim", "--key", "telegram:1", "--alias", "vic",
     ])
     .fine();
     for text in ["a", "b"] {

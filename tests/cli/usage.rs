@@ -39,13 +39,7 @@ fn a_request_counts_once_in_all_of_its_logs() {
         .fine()
         .gives("shop\t2\t101\t2000\t200\t12\t0\n");
     env.run(&[
-        "usage",
-        "--by",
-        "week",
-        "--since",
-        "2026-05-12T00:00:00Z",
-        "--cost",
-        "none",
+        "usage", "--by", "week", "--since", "2026-05-12T00:00:00Z", "--cost", "none",
     ])
     .fine()
     .gives("2026-05-11\t1\t1\t1000\t100\t2\t0\n");

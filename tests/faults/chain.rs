@@ -63,14 +63,7 @@ fn together(faults: &Faults, tally: &Tally, each: usize, kills: bool) {
         }
     });
     place.sets_up(&[
-        "append",
-        "-q",
-        "trip",
-        "-r",
-        "assistant",
-        "the last",
-        "--boundary",
-        "9999",
+        "append", "-q", "trip", "-r", "assistant", "the last", "--boundary", "9999",
     ]);
     let all = acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
     if let Err(why) = judge(place, &all, kills) {

@@ -10,36 +10,13 @@ use super::{Faults, trace};
 
 /// Calls that change something, or that everything depends on.
 const WRITING: [&str; 17] = [
-    "write",
-    "pwrite64",
-    "writev",
-    "fdatasync",
-    "fsync",
-    "syncfs",
-    "ftruncate",
-    "linkat",
-    "link",
-    "renameat2",
-    "renameat",
-    "rename",
-    "unlinkat",
-    "mkdirat",
-    "mkdir",
-    "fchmod",
-    "flock",
+    "write", "pwrite64", "writev", "fdatasync", "fsync", "syncfs", "ftruncate", "linkat", "link",
+    "renameat2", "renameat", "rename", "unlinkat", "mkdirat", "mkdir", "fchmod", "flock",
 ];
 
 /// Calls that only read.
 const LOOKING: [&str; 9] = [
-    "openat",
-    "read",
-    "pread64",
-    "fstat",
-    "newfstatat",
-    "statx",
-    "stat",
-    "lstat",
-    "fchown",
+    "openat", "read", "pread64", "fstat", "newfstatat", "statx", "stat", "lstat", "fchown",
 ];
 
 /// Calls that a signal may interrupt before they had any effect, and that are then repeated.

@@ -11,32 +11,9 @@ use std::process::Command;
 
 /// Hostile ids, aliases and names.
 const NAMES: [&str; 26] = [
-    "../x",
-    "../../outside/secret",
-    "a/b",
-    "/etc/passwd",
-    "",
-    ".",
-    "..",
-    "...",
-    "x/..",
-    "x\n",
-    "x\ty",
-    "\u{1b}[2J",
-    "-rf",
-    "--purge",
-    "@last",
-    "@",
-    "*",
-    "x\\y",
-    "x y",
-    "é",
-    "\u{202e}txt.exe",
-    "con:",
-    "chat.",
-    "chat/",
-    "~root",
-    ".stage-1-0",
+    "../x", "../../outside/secret", "a/b", "/etc/passwd", "", ".", "..", "...", "x/..", "x\n", "x\ty",
+    "\u{1b}[2J", "-rf", "--purge", "@last", "@", "*", "x\\y", "x y", "é", "\u{202e}txt.exe", "con:", "chat.",
+    "chat/", "~root", ".stage-1-0",
 ];
 
 /// Commands that take a name, with `NAME` as its placeholder.

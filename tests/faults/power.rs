@@ -181,18 +181,8 @@ fn replay(disk: &mut Disk, calls: &[Call]) {
 /// Whether a call changes disk content or makes it durable.
 fn changes(call: &Call) -> bool {
     const CHANGING: [&str; 12] = [
-        "write",
-        "pwrite64",
-        "ftruncate",
-        "fsync",
-        "fdatasync",
-        "syncfs",
-        "linkat",
-        "renameat2",
-        "renameat",
-        "unlinkat",
-        "mkdirat",
-        "mkdir",
+        "write", "pwrite64", "ftruncate", "fsync", "fdatasync", "syncfs", "linkat", "renameat2", "renameat",
+        "unlinkat", "mkdirat", "mkdir",
     ];
     let is_output = call.text.starts_with("write(1,") || call.text.starts_with("write(2,");
     CHANGING.contains(&call.name.as_str()) && !is_output

@@ -40,13 +40,7 @@ pub fn replied(place: &Place) {
 /// A session with an alias and three exchanges.
 pub fn chat(place: &Place) {
     place.sets_up(&[
-        "new",
-        "--id",
-        "chat",
-        "--system",
-        "You are terse.",
-        "--alias",
-        "trip",
+        "new", "--id", "chat", "--system", "You are terse.", "--alias", "trip",
     ]);
     for (question, answer) in [("one?", "1"), ("two?", "2"), ("three?", "3")] {
         place.sets_up(&["append", "chat", question]);
@@ -212,12 +206,7 @@ pub fn grown_in_a_dir(place: &Place) {
 pub fn grown_elsewhere(place: &Place) {
     place.write("work/native.jsonl", short());
     let arguments = [
-        "migrate",
-        "--to",
-        "openai-chat",
-        "--output-dir",
-        "native",
-        "native.jsonl",
+        "migrate", "--to", "openai-chat", "--output-dir", "native", "native.jsonl",
     ];
     place.sets_up(&arguments);
     file(place);

@@ -28,15 +28,7 @@ const AT_ONCE: Duration = Duration::from_secs(8);
 
 /// Calls at which a change visible to others may be half done.
 const CHANGING: [&str; 9] = [
-    "write",
-    "pwrite64",
-    "fdatasync",
-    "fsync",
-    "renameat",
-    "renameat2",
-    "linkat",
-    "unlinkat",
-    "ftruncate",
+    "write", "pwrite64", "fdatasync", "fsync", "renameat", "renameat2", "linkat", "unlinkat", "ftruncate",
 ];
 
 /// `trap` ignores the signal for exceeding the file size, so that the rest of the write fails.

@@ -251,12 +251,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 
 /// Headers that carry a key; rejected because other users of the machine can see arguments.
 const SECRET: [&str; 6] = [
-    "authorization",
-    "proxy-authorization",
-    "x-api-key",
-    "api-key",
-    "x-goog-api-key",
-    "cookie",
+    "authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie",
 ];
 
 fn header(text: &str) -> Result<(String, String), String> {

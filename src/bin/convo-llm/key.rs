@@ -8,10 +8,7 @@ use std::path::Path;
 
 /// Variables that hold a key or name its file; withheld from tools.
 pub const VARIABLES: [&str; 4] = [
-    "CONVO_LLM_KEY",
-    "CONVO_LLM_KEY_FILE",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
+    "CONVO_LLM_KEY", "CONVO_LLM_KEY_FILE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
 ];
 
 /// A key; printed as a placeholder.

@@ -133,10 +133,7 @@ impl LlmSettings {
             parameters: arguments.request.param.iter().map(parameter).collect(),
             timeout: time("timeout", waiting.timeout, table.timeout, 600)?,
             connect_timeout: time(
-                "connect-timeout",
-                waiting.connect_timeout,
-                table.connect_timeout,
-                10,
+                "connect-timeout", waiting.connect_timeout, table.connect_timeout, 10,
             )?,
             idle_timeout: time("idle-timeout", waiting.idle_timeout, table.idle_timeout, 120)?,
             retries: number("retries", waiting.retries, table.retries)?.unwrap_or(3),

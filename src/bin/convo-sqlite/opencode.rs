@@ -30,14 +30,7 @@ pub const SESSIONS: DatabaseSystem = DatabaseSystem {
 
 /// Columns that have another name in an export.
 const KNOWN: [&str; 9] = [
-    "id",
-    "project_id",
-    "parent_id",
-    "directory",
-    "title",
-    "version",
-    "time_created",
-    "time_updated",
+    "id", "project_id", "parent_id", "directory", "title", "version", "time_created", "time_updated",
     "time_archived",
 ];
 
@@ -48,12 +41,7 @@ fn rows(database: &Database) -> Result<Vec<SystemRow>> {
         false => "NULL".to_string(),
     };
     let names = [
-        "time_created",
-        "title",
-        "time_updated",
-        "directory",
-        "parent_id",
-        "time_archived",
+        "time_created", "title", "time_updated", "directory", "parent_id", "time_archived",
     ];
     let query = format!(
         "SELECT id, {} FROM session ORDER BY id",

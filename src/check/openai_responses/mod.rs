@@ -16,11 +16,7 @@ pub(super) struct Responses;
 
 /// Types of calls with results in separate items, whose type is that of the call and `_output`.
 const CALLS: [&str; 6] = [
-    "function_call",
-    "custom_tool_call",
-    "computer_call",
-    "local_shell_call",
-    "apply_patch_call",
+    "function_call", "custom_tool_call", "computer_call", "local_shell_call", "apply_patch_call",
     "shell_call",
 ];
 

@@ -69,29 +69,9 @@ impl Fact {
 
 /// Phrases that mark a decision.
 const DECIDING: [&str; 24] = [
-    "decided",
-    "decision",
-    "decide to",
-    "we'll use",
-    "we will use",
-    "i'll use",
-    "let's use",
-    "let's go with",
-    "going with",
-    "we go with",
-    "agreed",
-    "chose",
-    "chosen",
-    "opted for",
-    "settled on",
-    "instead of",
-    "rather than",
-    "switch to",
-    "switched to",
-    "the plan is",
-    "stick with",
-    "won't use",
-    "must not",
+    "decided", "decision", "decide to", "we'll use", "we will use", "i'll use", "let's use", "let's go with",
+    "going with", "we go with", "agreed", "chose", "chosen", "opted for", "settled on", "instead of",
+    "rather than", "switch to", "switched to", "the plan is", "stick with", "won't use", "must not",
     "no longer",
 ];
 

@@ -20,19 +20,8 @@ pub type SecretKind = &'static str;
 
 /// Kinds recognized by context or structure; the table of shapes has the others.
 pub const BY_PLACE: [SecretKind; 14] = [
-    "aws-secret-key",
-    "azure-sas",
-    "basic-auth",
-    "bearer-token",
-    "bitcoin-wif",
-    "discord-token",
-    "generic-secret",
-    "jwt",
-    "mailchimp-key",
-    "password",
-    "pgp-private-key",
-    "private-key",
-    "session-cookie",
+    "aws-secret-key", "azure-sas", "basic-auth", "bearer-token", "bitcoin-wif", "discord-token",
+    "generic-secret", "jwt", "mailchimp-key", "password", "pgp-private-key", "private-key", "session-cookie",
     "url-password",
 ];
 

@@ -10,14 +10,7 @@ const MINIMUM: usize = 64;
 
 /// Types of parts that a text part can replace.
 const PARTS: [&str; 9] = [
-    "image",
-    "image_url",
-    "input_image",
-    "audio",
-    "input_audio",
-    "file",
-    "input_file",
-    "document",
+    "image", "image_url", "input_image", "audio", "input_audio", "file", "input_file", "document",
     "video_url",
 ];
 

@@ -198,12 +198,7 @@ fn machines(text: &str) -> Vec<Range<usize>> {
 /// The name in `/home/NAME`, `/Users/NAME`, `C:\Users\NAME`, and in folders that an agent names after a path.
 fn homes(text: &str) -> Vec<Range<usize>> {
     const PARENTS: [&str; 6] = [
-        "/home/",
-        "/Users/",
-        "\\Users\\",
-        "-home-",
-        "-Users-",
-        "\\\\Users\\\\",
+        "/home/", "/Users/", "\\Users\\", "-home-", "-Users-", "\\\\Users\\\\",
     ];
     const NOBODY: [&str; 8] = [
         "runner", "user", "username", "you", "me", "Shared", "root", "node",

@@ -69,14 +69,7 @@ pub const SECRETS: [&str; 30] = [
 
 /// Names of public values, although they are long and mixed.
 const PUBLIC: [&str; 8] = [
-    "checksum",
-    "integrity",
-    "digest",
-    "commit",
-    "etag",
-    "fingerprint",
-    "public",
-    "hash",
+    "checksum", "integrity", "digest", "commit", "etag", "fingerprint", "public", "hash",
 ];
 
 /// Maximum distance from the word to the sign after it, in bytes.

@@ -5,18 +5,8 @@ use crate::model::key::is_uuid;
 
 /// Words in example values of documentation.
 const EXAMPLES: [&str; 12] = [
-    "example",
-    "changeme",
-    "change_me",
-    "your",
-    "dummy",
-    "placeholder",
-    "redacted",
-    "insert",
-    "xxxx",
-    "0123456789",
-    "1234567890",
-    "abcdefgh",
+    "example", "changeme", "change_me", "your", "dummy", "placeholder", "redacted", "insert", "xxxx",
+    "0123456789", "1234567890", "abcdefgh",
 ];
 
 /// Whether a value is a documentation example: contains such a word, or repeats one character.
@@ -35,16 +25,7 @@ fn has_run(bytes: &[u8], length: usize) -> bool {
 pub fn is_reference(value: &str) -> bool {
     const BEGINNINGS: [&str; 9] = ["$", "{{", "<", "%(", "#{", "@", "&", "[REDACTED", "..."];
     const PARTS: [&str; 10] = [
-        "process.env",
-        "os.environ",
-        "getenv",
-        "${",
-        "{{",
-        "$(",
-        "secrets.",
-        "vault.",
-        "://",
-        "::",
+        "process.env", "os.environ", "getenv", "${", "{{", "$(", "secrets.", "vault.", "://", "::",
     ];
     if BEGINNINGS.iter().any(|begins| value.starts_with(begins))
         || PARTS.iter().any(|part| value.contains(part))
@@ -78,20 +59,8 @@ pub fn is_identifier(value: &str) -> bool {
 /// Whether a value is long and mixed enough for a generated key.
 pub fn is_generated(value: &str) -> bool {
     const PUBLIC: [&str; 14] = [
-        "sha256",
-        "sha512",
-        "sha1-",
-        "call_",
-        "resp_",
-        "toolu_",
-        "msg_",
-        "req_",
-        "gen-",
-        "evt_",
-        "chatcmpl-",
-        "AAAA",
-        "age1",
-        "ssh-",
+        "sha256", "sha512", "sha1-", "call_", "resp_", "toolu_", "msg_", "req_", "gen-", "evt_", "chatcmpl-",
+        "AAAA", "age1", "ssh-",
     ];
     if value.len() < 20
         || is_uuid(value)
@@ -137,11 +106,7 @@ mod tests {
     #[test]
     fn references_names_and_examples_are_not_secrets() {
         for reference in [
-            "$DB_PASS",
-            "${X}",
-            "{{ secrets.X }}",
-            "process.env.KEY",
-            "config.get(\"a\")",
+            "$DB_PASS", "${X}", "{{ secrets.X }}", "process.env.KEY", "config.get(\"a\")",
             "settings.password",
         ] {
             assert!(is_reference(reference), "{reference}");

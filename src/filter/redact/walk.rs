@@ -15,28 +15,9 @@ const DEEPEST: usize = 200;
 
 /// Members whose text must not change: pairs are matched by them, or a program verifies them.
 const UNCHANGED: [&str; 22] = [
-    "id",
-    "type",
-    "role",
-    "tool_call_id",
-    "call_id",
-    "tool_use_id",
-    "toolCallId",
-    "uuid",
-    "parentUuid",
-    "leafUuid",
-    "sessionId",
-    "session_id",
-    "parent_id",
-    "parentId",
-    "messageId",
-    "requestId",
-    "signature",
-    "thoughtSignature",
-    "thought_signature",
-    "encrypted_content",
-    "_crc",
-    "timestamp",
+    "id", "type", "role", "tool_call_id", "call_id", "tool_use_id", "toolCallId", "uuid", "parentUuid",
+    "leafUuid", "sessionId", "session_id", "parent_id", "parentId", "messageId", "requestId", "signature",
+    "thoughtSignature", "thought_signature", "encrypted_content", "_crc", "timestamp",
 ];
 
 /// Members that only the provider can decode.

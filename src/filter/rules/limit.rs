@@ -35,13 +35,7 @@ type LimitMeasure = fn(&Subject<'_>, &Prices) -> LimitTotal;
 impl Limit {
     pub fn fault(&self) -> Option<String> {
         let all = [
-            self.tokens,
-            self.messages,
-            self.exchanges,
-            self.calls,
-            self.seconds,
-            self.cost,
-            self.tool_errors,
+            self.tokens, self.messages, self.exchanges, self.calls, self.seconds, self.cost, self.tool_errors,
         ];
         if all.iter().all(Option::is_none) {
             return Some("limit requires a total, e.g. messages = { max = 10 }".to_string());

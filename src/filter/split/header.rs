@@ -8,25 +8,13 @@ use std::borrow::Cow;
 
 /// Members that are not copied, because they apply only to the session or each part has its own.
 const NOT_COPIED: [&str; 11] = [
-    "type",
-    "version",
-    "id",
-    "created_at",
-    "title",
-    "key",
-    "tokenizer",
-    "continued_from",
-    "continuation_index",
-    "source",
-    "metadata",
+    "type", "version", "id", "created_at", "title", "key", "tokenizer", "continued_from",
+    "continuation_index", "source", "metadata",
 ];
 
 /// Links of another system to neighboring sessions; each part has its own.
 const LINKS: [&str; 4] = [
-    "continued_from",
-    "continued_to",
-    "continuation_index",
-    "continuation_time",
+    "continued_from", "continued_to", "continuation_index", "continuation_time",
 ];
 
 /// Maximum depth at which links are searched.

@@ -8,14 +8,8 @@ use std::borrow::Cow;
 
 /// Types of blocks, other than text, that are kept unchanged because they are specific to the API.
 const NATIVE_BLOCKS: [&str; 8] = [
-    "image",
-    "document",
-    "search_result",
-    "server_tool_use",
-    "container_upload",
-    "compaction",
-    "mcp_tool_use",
-    "tool_reference",
+    "image", "document", "search_result", "server_tool_use", "container_upload", "compaction",
+    "mcp_tool_use", "tool_reference",
 ];
 
 /// Members that a text block may have.

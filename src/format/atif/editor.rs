@@ -16,12 +16,7 @@ use crate::model::view::View;
 
 /// Members that only agent steps have.
 const AGENT: [&str; 6] = [
-    "model_name",
-    "reasoning_effort",
-    "reasoning_content",
-    "tool_calls",
-    "metrics",
-    "llm_call_count",
+    "model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics", "llm_call_count",
 ];
 
 impl Editor for Atif {

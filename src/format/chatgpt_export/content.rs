@@ -18,11 +18,7 @@ enum ExportPart<'a> {
 
 /// Types of content with text in further members.
 const KINDS: [&str; 5] = [
-    "thoughts",
-    "reasoning_recap",
-    "computer_output",
-    "app_pairing_content",
-    "user_editable_context",
+    "thoughts", "reasoning_recap", "computer_output", "app_pairing_content", "user_editable_context",
 ];
 
 /// The fault of a message without content, or with content of an unknown type without text.

@@ -117,19 +117,8 @@ pub struct LineMessage<'a> {
 
 /// Members that are used in session headers, and references to other lines.
 const OTHERS: [&str; 13] = [
-    "sessionId",
-    "cwd",
-    "gitBranch",
-    "version",
-    "slug",
-    "summary",
-    "leafUuid",
-    "customTitle",
-    "agentName",
-    "aiTitle",
-    "compactMetadata",
-    "subtype",
-    "isCompactSummary",
+    "sessionId", "cwd", "gitBranch", "version", "slug", "summary", "leafUuid", "customTitle", "agentName",
+    "aiTitle", "compactMetadata", "subtype", "isCompactSummary",
 ];
 
 impl<'a> LineMembers<'a> {

@@ -26,11 +26,7 @@ pub enum ItemRole {
 
 /// Types of calls that the provider executes.
 const SERVER: [&str; 6] = [
-    "web_search_call",
-    "image_generation_call",
-    "mcp_call",
-    "file_search_call",
-    "code_interpreter_call",
+    "web_search_call", "image_generation_call", "mcp_call", "file_search_call", "code_interpreter_call",
     "computer_call",
 ];
 

@@ -37,12 +37,7 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
 
 /// Types of lines with a payload.
 const KINDS: [&str; 6] = [
-    "session_meta",
-    "response_item",
-    "event_msg",
-    "turn_context",
-    "compacted",
-    "session_state",
+    "session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state",
 ];
 
 /// Whether this is a type of item other than a message; older logs have items without an envelope.

@@ -62,10 +62,7 @@ impl OpenMessage {
 
 /// Prefixes of texts that Codex itself sends as user messages.
 const CONTEXT: [&str; 4] = [
-    "<environment_context>",
-    "# AGENTS.md instructions",
-    "<user_instructions>",
-    "<permissions instructions>",
+    "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<permissions instructions>",
 ];
 
 /// Whether a user message only has context that Codex itself sends.

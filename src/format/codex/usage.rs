@@ -5,12 +5,8 @@ use crate::model::session::Session;
 
 /// The figures of a total, in the order of the log.
 const NAMES: [&str; 6] = [
-    "input_tokens",
-    "cached_input_tokens",
-    "cache_write_input_tokens",
-    "output_tokens",
-    "reasoning_output_tokens",
-    "total_tokens",
+    "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
+    "reasoning_output_tokens", "total_tokens",
 ];
 
 /// The figures of one reply, or of all replies so far.

@@ -311,10 +311,7 @@ fn usage_of(usage: &[u8]) -> Option<Vec<u8>> {
     let number = |names: &[&str]| names.iter().find_map(|name| json::member(usage, name));
     let prompt = number(&["prompt_tokens", "input_tokens", "promptTokenCount", "input"])?;
     let completion = number(&[
-        "completion_tokens",
-        "output_tokens",
-        "candidatesTokenCount",
-        "output",
+        "completion_tokens", "output_tokens", "candidatesTokenCount", "output",
     ]);
     let mut built = ObjectBuilder::default();
     built

@@ -21,10 +21,7 @@ pub fn member<'e>(event: &'e [u8], name: &str) -> Option<&'e [u8]> {
 /// Whether an event is a message, provided that no message requests the call that it starts.
 pub fn is_message(event: &[u8]) -> bool {
     let kinds = [
-        "user.message",
-        "system.message",
-        "assistant.message",
-        "tool.execution_complete",
+        "user.message", "system.message", "assistant.message", "tool.execution_complete",
     ];
     json::member_text(event, "type").is_some_and(|kind| kinds.contains(&kind.as_ref()))
 }

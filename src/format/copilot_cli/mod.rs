@@ -37,13 +37,7 @@ const NAME: &str = "copilot-cli";
 
 /// Prefixes of event types.
 const FAMILIES: [&str; 7] = [
-    "session",
-    "user",
-    "assistant",
-    "tool",
-    "system",
-    "subagent",
-    "hook",
+    "session", "user", "assistant", "tool", "system", "subagent", "hook",
 ];
 
 /// The signature of a log.

@@ -46,13 +46,7 @@ pub(super) fn native_line(members: &ObjectShape<'_>) -> bool {
 /// Whether a message has content; a role alone is not specific to a format.
 pub(super) fn has_body(members: &ObjectShape<'_>) -> bool {
     let body = [
-        "content",
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "reasoning",
-        "reasoning_content",
-        "refusal",
+        "content", "tool_calls", "tool_call_id", "function_call", "reasoning", "reasoning_content", "refusal",
     ];
     body.iter().any(|name| members.has(name))
 }

@@ -107,28 +107,14 @@ impl<'a> RoleMessage<'a> {
 /// Whether a message has members that only OpenAI chats and native messages have.
 pub fn is_own(message: &ObjectShape<'_>) -> bool {
     let own = [
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "category",
-        "metadata",
+        "tool_calls", "tool_call_id", "function_call", "category", "metadata",
     ];
     message.any(&own) || message.text_equals("role", "tool") || message.text_equals("role", "function")
 }
 
 /// Message roles of all formats.
 const ROLES: [&str; 12] = [
-    "system",
-    "developer",
-    "user",
-    "assistant",
-    "tool",
-    "function",
-    "model",
-    "human",
-    "ai",
-    "bot",
-    "context",
+    "system", "developer", "user", "assistant", "tool", "function", "model", "human", "ai", "bot", "context",
     "toolResult",
 ];
 

@@ -18,19 +18,13 @@ const UNIQUE_FILES: [(&str, [&str; 4]); 2] = [
     (
         chatgpt_export::SIGNATURE.name,
         [
-            "chat.html",
-            "message_feedback.json",
-            "user.json",
-            "shared_conversations.json",
+            "chat.html", "message_feedback.json", "user.json", "shared_conversations.json",
         ],
     ),
     (
         claude_ai_export::SIGNATURE.name,
         [
-            "users.json",
-            "projects.json",
-            "memories.json",
-            "login_events.json",
+            "users.json", "projects.json", "memories.json", "login_events.json",
         ],
     ),
 ];

@@ -105,10 +105,7 @@ pub fn open_sections(
 pub fn open_all(cut: SectionRule, input: Input) -> Result<Box<dyn SessionReader>> {
     let pieces = Entries::open(input.head, input.rest)?;
     Ok(Box::new(SectionReader::new(
-        cut,
-        input.name,
-        input.returns,
-        pieces,
+        cut, input.name, input.returns, pieces,
     )))
 }
 

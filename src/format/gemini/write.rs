@@ -15,22 +15,13 @@ use std::collections::HashMap;
 
 /// Types of parts that are kept unchanged.
 const NATIVE_PARTS: [&str; 8] = [
-    "inlineData",
-    "inline_data",
-    "fileData",
-    "file_data",
-    "executableCode",
-    "executable_code",
-    "codeExecutionResult",
-    "code_execution_result",
+    "inlineData", "inline_data", "fileData", "file_data", "executableCode", "executable_code",
+    "codeExecutionResult", "code_execution_result",
 ];
 
 /// Members that a part may have next to its content.
 const EXTRA_MEMBERS: [&str; 4] = [
-    "thoughtSignature",
-    "thought_signature",
-    "thought",
-    "videoMetadata",
+    "thoughtSignature", "thought_signature", "thought", "videoMetadata",
 ];
 
 /// Encodes the pieces as elements of a request.

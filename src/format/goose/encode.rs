@@ -75,14 +75,8 @@ fn block(content: &RequestContent<'_>, report: &mut Report) -> Option<Vec<u8>> {
 /// Whether a part is already a goose block.
 fn is_native(raw: &[u8]) -> bool {
     let own = [
-        "image",
-        "toolResponse",
-        "toolConfirmationRequest",
-        "actionRequired",
-        "frontendToolRequest",
-        "systemNotification",
-        "conversationCompacted",
-        "resource",
+        "image", "toolResponse", "toolConfirmationRequest", "actionRequired", "frontendToolRequest",
+        "systemNotification", "conversationCompacted", "resource",
     ];
     let kind = kind(raw);
     own.contains(&kind.as_ref()) && (kind != "image" || json::member(raw, "mimeType").is_some())

@@ -48,29 +48,13 @@ mod tests {
     #[test]
     fn addresses_that_execute_code_are_unsafe() {
         for safe in [
-            "https://a/b?c:d",
-            "HTTP://a",
-            "mailto:a@b",
-            "a/b:c",
-            "#top",
-            "../x",
-            "",
-            "see",
-            "/a&b",
+            "https://a/b?c:d", "HTTP://a", "mailto:a@b", "a/b:c", "#top", "../x", "", "see", "/a&b",
         ] {
             assert!(is_safe(safe), "{safe}");
         }
         for unsafe_one in [
-            "javascript:alert(1)",
-            "JavaScript:x",
-            "data:text/html,x",
-            "vbscript:x",
-            "file:///etc/passwd",
-            "java&#115;cript:x",
-            "javascript&colon;x",
-            "java\\script:x",
-            "\u{1}javascript:x",
-            "x:y",
+            "javascript:alert(1)", "JavaScript:x", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
+            "java&#115;cript:x", "javascript&colon;x", "java\\script:x", "\u{1}javascript:x", "x:y",
             "%6aavascript:x",
         ] {
             assert!(!is_safe(unsafe_one), "{unsafe_one}");

@@ -38,13 +38,7 @@ pub const FORM: FormatSpec = FormatSpec {
 
 /// Members of a message that may replace its content.
 const SAYING: [&str; 7] = [
-    "tool_calls",
-    "tool_call_id",
-    "function_call",
-    "reasoning",
-    "reasoning_content",
-    "refusal",
-    "audio",
+    "tool_calls", "tool_call_id", "function_call", "reasoning", "reasoning_content", "refusal", "audio",
 ];
 
 /// The API.

@@ -18,16 +18,8 @@ const PARTS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"]
 
 /// Types of parts that only other APIs have; parts of Gemini have no type.
 const FOREIGN: [&str; 10] = [
-    "",
-    "document",
-    "search_result",
-    "server_tool_use",
-    "mcp_tool_use",
-    "container_upload",
-    "compaction",
-    "item_reference",
-    "mcp_list_tools",
-    "mcp_approval_request",
+    "", "document", "search_result", "server_tool_use", "mcp_tool_use", "container_upload", "compaction",
+    "item_reference", "mcp_list_tools", "mcp_approval_request",
 ];
 
 /// The view as messages of the API; a history read from this API keeps its order.

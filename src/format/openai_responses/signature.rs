@@ -18,15 +18,8 @@ pub(in crate::format) const SIGNATURE: Signature = Signature {
 
 /// Members of a request other than its input that distinguish it from embedding and speech requests.
 const REQUEST: [&str; 9] = [
-    "instructions",
-    "previous_response_id",
-    "include",
-    "store",
-    "stream",
-    "tools",
-    "reasoning",
-    "max_output_tokens",
-    "metadata",
+    "instructions", "previous_response_id", "include", "store", "stream", "tools", "reasoning",
+    "max_output_tokens", "metadata",
 ];
 
 /// Whether it is a request: it has a model, or only known members.

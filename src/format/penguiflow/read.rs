@@ -204,14 +204,7 @@ fn header(
     attempt: Option<&[u8]>,
 ) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
-        "version",
-        "health",
-        "summary",
-        "turns",
-        "pending",
-        "backlog",
-        "config_snapshot",
-        EXTRA_MEMBER,
+        "version", "health", "summary", "turns", "pending", "backlog", "config_snapshot", EXTRA_MEMBER,
     ];
     let mut own = ObjectBuilder::default();
     own.text("health", state.name());

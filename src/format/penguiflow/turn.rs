@@ -26,11 +26,7 @@ named_enum! {
 
 /// The members of a turn, in file order.
 const MEMBERS: [&str; 6] = [
-    "user_message",
-    "assistant_response",
-    "trajectory_digest",
-    "artifacts_shown",
-    "artifacts_hidden_refs",
+    "user_message", "assistant_response", "trajectory_digest", "artifacts_shown", "artifacts_hidden_refs",
     "ts",
 ];
 

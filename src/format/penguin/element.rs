@@ -18,32 +18,14 @@ use std::collections::HashSet;
 
 /// Members of a line that Penguin can represent, or that are handled separately.
 const KNOWN: [&str; 10] = [
-    "role",
-    "content",
-    "tool_calls",
-    "tool_call_id",
-    "name",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
+    "role", "content", "tool_calls", "tool_call_id", "name", "id", "timestamp", "category", "tokens",
     "metadata",
 ];
 
 /// Members of `metadata.penguin` that the reader creates.
 const READER_MEMBERS: [&str; 12] = [
-    "role",
-    "id",
-    "timestamp",
-    "tokens",
-    "category",
-    "agent_id",
-    "recipient_id",
-    "message_type",
-    "metadata",
-    "members",
-    "places",
-    "numbers",
+    "role", "id", "timestamp", "tokens", "category", "agent_id", "recipient_id", "message_type", "metadata",
+    "members", "places", "numbers",
 ];
 
 /// Encodes messages in order.

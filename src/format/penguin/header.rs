@@ -14,23 +14,13 @@ use std::borrow::Cow;
 
 /// The record lists of a session.
 pub(super) const RECORDS: [&str; 3] = [
-    "llm_request_lifecycles",
-    "tool_call_records",
-    "tool_result_records",
+    "llm_request_lifecycles", "tool_call_records", "tool_result_records",
 ];
 const HEADER_MEMBERS: [&str; 4] = ["id", "created_at", "last_active", "metadata"];
 
 /// Header members that are never stored in `convo`, or have an equivalent.
 const OUR_OWN: [&str; 10] = [
-    "type",
-    "version",
-    "id",
-    "key",
-    "created_at",
-    "title",
-    "continued_from",
-    "continuation_index",
-    "source",
+    "type", "version", "id", "key", "created_at", "title", "continued_from", "continuation_index", "source",
     "metadata",
 ];
 

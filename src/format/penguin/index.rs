@@ -7,14 +7,7 @@ use std::collections::HashMap;
 
 /// Strings that a row copies from the session's metadata if they are not blank.
 const COPIES: [&str; 9] = [
-    "directory",
-    "title_source",
-    "agent_mode",
-    "parentID",
-    "parent_id",
-    "agent_id",
-    "providerID",
-    "modelID",
+    "directory", "title_source", "agent_mode", "parentID", "parent_id", "agent_id", "providerID", "modelID",
     "variant",
 ];
 
@@ -57,11 +50,7 @@ impl PenguinIndexRow {
         let [title, from, to, tokens, source, recovered] = values(
             metadata,
             [
-                "title",
-                "continued_from",
-                "continued_to",
-                "token_count",
-                "source_session_tokens",
+                "title", "continued_from", "continued_to", "token_count", "source_session_tokens",
                 "recovered_from",
             ],
         );
@@ -256,12 +245,7 @@ mod tests {
     #[test]
     fn files_that_are_not_sessions_have_no_row() {
         for text in [
-            "",
-            "[]",
-            "{}",
-            r#"{"messages":[}"#,
-            r#"{"messages":[]} x"#,
-            r#"{"messages":[]"#,
+            "", "[]", "{}", r#"{"messages":[}"#, r#"{"messages":[]} x"#, r#"{"messages":[]"#,
         ] {
             assert_eq!(PenguinIndexRow::of("x", text.as_bytes()), None, "{text}");
         }

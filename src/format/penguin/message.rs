@@ -19,15 +19,7 @@ pub const NO_NUMBER: &str = "NaN or Infinity replaced by null";
 
 /// The known members of a message, in Penguin's order.
 const MEMBERS: [&str; 10] = [
-    "role",
-    "content",
-    "category",
-    "id",
-    "timestamp",
-    "metadata",
-    "tokens",
-    "agent_id",
-    "recipient_id",
+    "role", "content", "category", "id", "timestamp", "metadata", "tokens", "agent_id", "recipient_id",
     "message_type",
 ];
 
@@ -36,15 +28,7 @@ pub(super) const MOVED_MEMBERS: [&str; 3] = ["tool_calls", "tool_call_id", "acti
 
 /// Line members with an own position when stored in `convo`.
 const PLACED: [&str; 9] = [
-    "role",
-    "tool_calls",
-    "tool_call_id",
-    "name",
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "metadata",
+    "role", "tool_calls", "tool_call_id", "name", "id", "timestamp", "category", "tokens", "metadata",
 ];
 
 /// Converts messages in order.

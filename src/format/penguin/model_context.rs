@@ -97,12 +97,7 @@ fn message(element: &[u8], records: &ContextRecords) -> Vec<u8> {
     let [calls, call_id, action, arguments, status, source] = values(
         metadata.unwrap_or_default(),
         [
-            "tool_calls",
-            "tool_call_id",
-            "action_type",
-            "tool_arguments",
-            "status",
-            "source",
+            "tool_calls", "tool_call_id", "action_type", "tool_arguments", "status", "source",
         ],
     );
     let mut built = ObjectBuilder::default();

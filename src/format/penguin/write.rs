@@ -88,17 +88,8 @@ const LONGEST: usize = 200;
 
 /// Header members that have an equivalent in the document, or are never written.
 const PLACED: [&str; 11] = [
-    "type",
-    "version",
-    "id",
-    "key",
-    "created_at",
-    "title",
-    "continued_from",
-    "continuation_index",
-    "continued_to",
-    "source",
-    "metadata",
+    "type", "version", "id", "key", "created_at", "title", "continued_from", "continuation_index",
+    "continued_to", "source", "metadata",
 ];
 
 /// Writes the view of a session.

@@ -145,16 +145,8 @@ pub fn is_known(kind: &str) -> bool {
 
 /// Known types of entries.
 const KINDS: [&str; 10] = [
-    "session",
-    "message",
-    "compaction",
-    "branch_summary",
-    "custom_message",
-    "custom",
-    "label",
-    "model_change",
-    "thinking_level_change",
-    "session_info",
+    "session", "message", "compaction", "branch_summary", "custom_message", "custom", "label",
+    "model_change", "thinking_level_change", "session_info",
 ];
 
 /// Whether a line is the first of a file.

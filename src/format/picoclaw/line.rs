@@ -379,10 +379,7 @@ mod tests {
         ));
         assert!(!reasoning("", "x"));
         for more in [
-            r#""media":[null]"#,
-            r#""attachments":[{}]"#,
-            r#""tool_calls":[null]"#,
-            r#""tool_call_id":"x""#,
+            r#""media":[null]"#, r#""attachments":[{}]"#, r#""tool_calls":[null]"#, r#""tool_call_id":"x""#,
             r#""role":"Assistant""#,
         ] {
             assert!(!reasoning(&format!(",{more}"), ""), "{more}");

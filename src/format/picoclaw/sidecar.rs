@@ -11,14 +11,7 @@ use std::borrow::Cow;
 
 /// The members known to PicoClaw, in its order.
 const NAMES: [&str; 8] = [
-    "key",
-    "summary",
-    "skip",
-    "count",
-    "created_at",
-    "updated_at",
-    "scope",
-    "aliases",
+    "key", "summary", "skip", "count", "created_at", "updated_at", "scope", "aliases",
 ];
 
 const KEY: usize = 0;
@@ -276,13 +269,7 @@ mod tests {
         assert_eq!(sidecar.skip(), 2);
         assert!(text(&sidecar).contains("\"skip\": 2,\n") && !text(&sidecar).contains("aliases"));
         for bad in [
-            "",
-            "[]",
-            "{",
-            "{\"skip\":\"1\"}",
-            "{\"created_at\":\"soon\"}",
-            "{} {}",
-            "null",
+            "", "[]", "{", "{\"skip\":\"1\"}", "{\"created_at\":\"soon\"}", "{} {}", "null",
         ] {
             assert!(PicoclawSidecar::read(bad.as_bytes()).is_err(), "{bad}");
         }

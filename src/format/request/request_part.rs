@@ -213,25 +213,12 @@ pub fn has_more_data(notes: &[u8]) -> bool {
 
 /// Members of the native format that a message of another program may have with another meaning.
 pub const AMBIGUOUS_MEMBERS: [&str; 7] = [
-    "id",
-    "timestamp",
-    "category",
-    "tokens",
-    "usage",
-    "model",
-    "metadata",
+    "id", "timestamp", "category", "tokens", "usage", "model", "metadata",
 ];
 
 /// Message members that writers write or count, besides those of the native format alone.
 const MESSAGE: [&str; 8] = [
-    "role",
-    "content",
-    "name",
-    "tool_calls",
-    "tool_call_id",
-    "reasoning",
-    "refusal",
-    "type",
+    "role", "content", "name", "tool_calls", "tool_call_id", "reasoning", "refusal", "type",
 ];
 
 /// Whether a message has members that no writer knows; those without a value are not a loss.

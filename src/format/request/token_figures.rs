@@ -29,39 +29,23 @@ impl Figures {
         let input = number(
             usage,
             &[
-                "input_tokens",
-                "prompt_tokens",
-                "promptTokenCount",
-                "promptTokens",
-                "inputTokens",
-                "inputOther",
-                "input_other",
-                "input",
+                "input_tokens", "prompt_tokens", "promptTokenCount", "promptTokens", "inputTokens",
+                "inputOther", "input_other", "input",
             ],
         )?;
         let output = [
-            "output_tokens",
-            "completion_tokens",
-            "completionTokens",
-            "candidatesTokenCount",
-            "outputTokens",
+            "output_tokens", "completion_tokens", "completionTokens", "candidatesTokenCount", "outputTokens",
             "output",
         ];
         let read = number(
             usage,
             &[
-                "cache_read_input_tokens",
-                "cacheRead",
-                "inputCacheRead",
-                "input_cache_read",
+                "cache_read_input_tokens", "cacheRead", "inputCacheRead", "input_cache_read",
             ],
         )
         .or(number(cache, &["read"]));
         let within = [
-            "cached_input_tokens",
-            "cachedContentTokenCount",
-            "cacheReadTokens",
-            "cached_tokens",
+            "cached_input_tokens", "cachedContentTokenCount", "cacheReadTokens", "cached_tokens",
         ];
         let within = number(usage, &within)
             .or(number(inner("prompt_tokens_details"), &["cached_tokens"]))
@@ -71,10 +55,7 @@ impl Figures {
         let written = number(
             usage,
             &[
-                "cache_creation_input_tokens",
-                "cacheWrite",
-                "inputCacheCreation",
-                "input_cache_creation",
+                "cache_creation_input_tokens", "cacheWrite", "inputCacheCreation", "input_cache_creation",
             ],
         );
         let written_within = number(usage, &["cacheWriteTokens"])

@@ -206,11 +206,7 @@ pub fn counts(sessions: &[Session], usage: Usage) -> Value {
 fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
     for part in json::items(message.reasoning) {
         let signs = [
-            "signature",
-            "encrypted_content",
-            "thoughtSignature",
-            "thinkingSignature",
-            "data",
+            "signature", "encrypted_content", "thoughtSignature", "thinkingSignature", "data",
         ];
         let filled = |name: &&str| json::member_text(part, name).is_some_and(|text| !text.is_empty());
         *counted.entry("reasoning").or_default() += 1;
@@ -220,23 +216,9 @@ fn reasoning(message: &Message<'_>, counted: &mut BTreeMap<&str, u64>) {
 
 /// The members of `truth.json` that are counted.
 const COUNTED: [&str; 17] = [
-    "sessions",
-    "branch_sessions",
-    "sidechain_sessions",
-    "messages",
-    "branch_messages",
-    "sidechain_messages",
-    "view",
-    "tool_calls",
-    "tool_results",
-    "orphan_calls",
-    "orphan_results",
-    "reasoning",
-    "signed_reasoning",
-    "summaries",
-    "bad_lines",
-    "foreign_records",
-    "usage",
+    "sessions", "branch_sessions", "sidechain_sessions", "messages", "branch_messages", "sidechain_messages",
+    "view", "tool_calls", "tool_results", "orphan_calls", "orphan_results", "reasoning", "signed_reasoning",
+    "summaries", "bad_lines", "foreign_records", "usage",
 ];
 
 /// The differences from the expected values; values that `truth.json` does not have are not compared.

@@ -38,10 +38,7 @@ fn function(raw: &[u8]) -> Option<Vec<u8>> {
     let mut function = ObjectBuilder::default();
     function.raw("name", json::member(raw, "name")?);
     let schema = [
-        "parameters",
-        "input_schema",
-        "inputSchema",
-        "parametersJsonSchema",
+        "parameters", "input_schema", "inputSchema", "parametersJsonSchema",
     ];
     let schema = schema.iter().find_map(|name| json::member(raw, name));
     for (name, value) in [

@@ -22,11 +22,5 @@ pub type CallArguments<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
 
 /// Arguments that are paths.
 pub const PATHS: [&str; 7] = [
-    "file_path",
-    "path",
-    "filePath",
-    "absolute_path",
-    "notebook_path",
-    "target_file",
-    "filename",
+    "file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "filename",
 ];

@@ -132,16 +132,8 @@ mod tests {
     #[test]
     fn other_encodings_are_not_keys() {
         for other in [
-            "",
-            "scope1",
-            "scope1.",
-            "scope1.x",
-            "scope2.a-b",
-            "scope1.a-_61",
-            "scope1.a-_2E",
-            "scope1.a-_",
-            "scope1.a-b c",
-            "scope1.a-_ff",
+            "", "scope1", "scope1.", "scope1.x", "scope2.a-b", "scope1.a-_61", "scope1.a-_2E", "scope1.a-_",
+            "scope1.a-b c", "scope1.a-_ff",
         ] {
             assert_eq!(parts(other), None, "{other}");
         }

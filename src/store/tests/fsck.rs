@@ -248,13 +248,7 @@ fn permissions_and_unexpected_files_are_reported() {
     // Files of an active batch are not leftovers; a new batch removes those of dead ones.
     fs::write(inside(".stage-99999999-0-0"), "half").unwrap();
     let expected = [
-        Temporary,
-        Temporary,
-        Permissions,
-        Permissions,
-        UnexpectedFile,
-        UnexpectedFile,
-        UnexpectedFile,
+        Temporary, Temporary, Permissions, Permissions, UnexpectedFile, UnexpectedFile, UnexpectedFile,
     ];
     let found = look(&store, false);
     assert!(kinds(&found).starts_with(&expected[..4]), "{found:?}");

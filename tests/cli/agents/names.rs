@@ -10,16 +10,8 @@ fn every_command_reads_a_session_in_a_home_by_name() {
     let path = home(&env).join(format!(".claude/projects/-src-a-b--c/{FIRST}.jsonl"));
     let path = path.to_str().unwrap();
     for command in [
-        "show",
-        "cat",
-        "count",
-        "context",
-        "detect",
-        "truncate --keep-last 1",
-        "compact --budget 9k",
-        "check",
-        "title",
-        "list",
+        "show", "cat", "count", "context", "detect", "truncate --keep-last 1", "compact --budget 9k",
+        "check", "title", "list",
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let (named, direct) = (

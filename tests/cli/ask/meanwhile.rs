@@ -31,10 +31,7 @@ fn concurrently_added_lines_come_before_the_question() {
     assert_eq!(
         messages(&env)[7..],
         [
-            "user: By the way.",
-            "user: It rains.",
-            "user: Sunday?",
-            "assistant: Yes."
+            "user: By the way.", "user: It rains.", "user: Sunday?", "assistant: Yes."
         ]
     );
     env.run(&["fsck", "-q"]).fine();

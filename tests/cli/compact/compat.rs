@@ -10,12 +10,7 @@ const WAYS: [(&[&str], &str, usize); 15] = [
     (&["langchain", "--budget", "1000"], "r3", 5),
     (
         &[
-            "langchain",
-            "--budget",
-            "1000",
-            "--start-on",
-            "user",
-            "--include-system",
+            "langchain", "--budget", "1000", "--start-on", "user", "--include-system",
         ],
         "s",
         5,
@@ -291,12 +286,7 @@ fn refused_options_list_the_accepted_ones() {
         &["penguiflow, goaitools"],
     );
     for system in [
-        "langchain",
-        "openai-agents",
-        "picoclaw",
-        "penguin",
-        "penguiflow",
-        "goaitools",
+        "langchain", "openai-agents", "picoclaw", "penguin", "penguiflow", "goaitools",
     ] {
         let nothing = format!("--compat {system}: no option or key selects a function");
         refused(
@@ -334,12 +324,7 @@ fn refused_options_list_the_accepted_ones() {
     );
     of(
         &[
-            "langchain",
-            "--budget",
-            "9",
-            "--keep-end",
-            "first",
-            "--include-system",
+            "langchain", "--budget", "9", "--keep-end", "first", "--include-system",
         ],
         "keep-end=first conflicts with",
     );
@@ -379,11 +364,7 @@ fn refused_options_list_the_accepted_ones() {
     );
     // Without a system these options have no effect.
     for alone in [
-        "--compat-exact",
-        "--include-system",
-        "--half",
-        "--sanitise",
-        "--keep-items=1",
+        "--compat-exact", "--include-system", "--half", "--sanitise", "--keep-items=1",
     ] {
         refused(&["--budget", "9", alone], &["--compat <SYSTEM>"]);
     }

@@ -151,13 +151,7 @@ fn a_failing_program_drops_nothing() {
     let failing = ["compact", "--budget", "700", "--with", "cmd:false"];
     assert_eq!(env.pipe(&failing, talk()).status(69).out(), talk());
     env.run(&[
-        "compact",
-        "-i",
-        "talk.jsonl",
-        "--budget",
-        "700",
-        "--with",
-        "cmd:false",
+        "compact", "-i", "talk.jsonl", "--budget", "700", "--with", "cmd:false",
     ])
     .status(69);
     assert_eq!(env.read("talk.jsonl"), talk());
@@ -167,12 +161,7 @@ fn a_failing_program_drops_nothing() {
 fn streams_and_files_are_compacted_too() {
     let env = Env::new();
     let options = [
-        "--budget",
-        "700",
-        "--keep-last",
-        "3",
-        "--with",
-        "cmd:echo Beans, all well.",
+        "--budget", "700", "--keep-last", "3", "--with", "cmd:echo Beans, all well.",
     ];
     let run = env.pipe(&[&["compact"], &options[..]].concat(), talk()).status(0);
     assert!(run.out().contains("Beans, all well.") && run.out().lines().count() < 25);
@@ -187,12 +176,7 @@ fn streams_and_files_are_compacted_too() {
     assert_eq!(kept(&env.read("talk.jsonl")), kept(run.out()));
     // With all steps, placeholders alone suffice, so the program is not called.
     let marks = [
-        "compact",
-        "--tiered",
-        "--budget",
-        "1500",
-        "--with",
-        "cmd:echo asked > asked.txt",
+        "compact", "--tiered", "--budget", "1500", "--with", "cmd:echo asked > asked.txt",
     ];
     env.pipe(&marks, talk()).status(0);
     assert!(!env.work().join("asked.txt").exists());
@@ -282,14 +266,7 @@ fn text_beyond_the_window_is_sent_in_chunks() {
     let env = stored();
     let line = r#"cat > piece; cat piece >> asked.txt; echo "piece $(wc -l < asked.txt)""#;
     let options = [
-        "--budget",
-        "700",
-        "--chunk",
-        "700",
-        "--summary-budget",
-        "120",
-        "--summary-tool-max",
-        "60",
+        "--budget", "700", "--chunk", "700", "--summary-budget", "120", "--summary-tool-max", "60",
     ];
     compact(&env, line, &options).status(0);
     let pieces = objects(&env.read("asked.txt"));

@@ -56,11 +56,7 @@ fn a_further_compaction_appends_to_the_summary() {
     let written = compact(
         &grown,
         &[
-            "-q",
-            "--with",
-            "cmd:echo The garden grows.",
-            "--summary-budget",
-            "200",
+            "-q", "--with", "cmd:echo The garden grows.", "--summary-budget", "200",
         ],
     );
     assert_eq!(summary(written.out()), "The garden grows.");

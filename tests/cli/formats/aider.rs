@@ -61,13 +61,7 @@ fn changing_a_history_in_place_is_refused() {
         .says("aider files cannot be rewritten in place");
     assert_eq!(env.read("history.md"), HISTORY);
     let cut = env.run(&[
-        "truncate",
-        "-q",
-        "--keep-last",
-        "0",
-        "--session",
-        "1",
-        "history.md",
+        "truncate", "-q", "--keep-last", "0", "--session", "1", "history.md",
     ]);
     assert!(!cut.status(0).out().contains("answer"));
     env.run(&["migrate", "-q", "history.md"]).fine();

@@ -40,13 +40,7 @@ fn conversations_are_sessions_with_branches() {
     assert_eq!(ids, ["one", "one.1", "two"]);
     let chat = env
         .run(&[
-            "cat",
-            "-q",
-            "--to",
-            "openai-chat",
-            "--session",
-            "one",
-            "conversations.json",
+            "cat", "-q", "--to", "openai-chat", "--session", "one", "conversations.json",
         ])
         .fine();
     let messages: Vec<serde_json::Value> = serde_json::from_str(chat.out()).unwrap();

@@ -16,12 +16,7 @@ fn tool_calls_are_extracted_from_their_messages() {
         .gives("claude-ai-export\n");
     let run = env
         .run(&[
-            "cat",
-            "--to",
-            "anthropic",
-            "--session",
-            "one",
-            "conversations.json",
+            "cat", "--to", "anthropic", "--session", "one", "conversations.json",
         ])
         .status(0)
         .says("reasoning (1)");

@@ -22,10 +22,7 @@ fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("17_kites.messages.json", FILE);
     super::every_verb_reads(
-        &env,
-        "17_kites.messages.json",
-        "cline",
-        r#"{\"pier\": \"north\"}"#,
+        &env, "17_kites.messages.json", "cline", r#"{\"pier\": \"north\"}"#,
     );
 }
 

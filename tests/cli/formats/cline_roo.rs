@@ -104,13 +104,7 @@ fn any_session_is_a_history() {
     env.write("made.json", built.out());
     let texts = env
         .run(&[
-            "cat",
-            "-q",
-            "--from",
-            "cline-roo",
-            "--to",
-            "openai-chat",
-            "made.json",
+            "cat", "-q", "--from", "cline-roo", "--to", "openai-chat", "made.json",
         ])
         .status(0);
     assert!(texts.out().contains("22 C, sunny"));

@@ -72,12 +72,7 @@ fn a_compaction_edits_lines_and_a_summary_adds_one() {
     let before = log();
     env.write("rollout.jsonl", &before);
     env.run(&[
-        "compact",
-        "--budget",
-        "200",
-        "--best-effort",
-        "-i",
-        "rollout.jsonl",
+        "compact", "--budget", "200", "--best-effort", "-i", "rollout.jsonl",
     ])
     .status(0);
     let after = env.read("rollout.jsonl");
@@ -114,12 +109,7 @@ fn any_session_is_written_as_a_log_and_restored() {
     assert_eq!(
         texts,
         [
-            "You are terse.",
-            "Weather in Paris?",
-            "",
-            "22 C, sunny",
-            "22 C and sunny.",
-            "And tomorrow?",
+            "You are terse.", "Weather in Paris?", "", "22 C, sunny", "22 C and sunny.", "And tomorrow?",
             "Rain."
         ]
     );

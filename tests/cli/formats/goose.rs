@@ -58,13 +58,7 @@ fn a_summary_is_for_the_model_alone() {
     let export = env.pipe(&["cat", "-q", "--to", "goose"], long).fine();
     env.write("chat.json", export.out());
     env.run(&[
-        "summarize",
-        "--keep-last",
-        "1",
-        "--with",
-        "cmd:echo It rains.",
-        "-i",
-        "chat.json",
+        "summarize", "--keep-last", "1", "--with", "cmd:echo It rains.", "-i", "chat.json",
     ])
     .status(0);
     assert!(env.read("chat.json").contains("It rains."));

@@ -87,12 +87,7 @@ fn sessions_in_both_homes_have_names() {
     put(&env, ".kimi/kimi.json", index, 1);
     let list = |project: &[&str]| {
         let options = [
-            "list",
-            "--agents",
-            "--program",
-            "kimi",
-            "--columns",
-            "name,project",
+            "list", "--agents", "--program", "kimi", "--columns", "name,project",
         ];
         let run = env.run(&[&options[..], project].concat()).fine();
         run.out().to_string()

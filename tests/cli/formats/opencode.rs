@@ -105,13 +105,7 @@ fn damage_is_reported_with_position_and_blocks_changes() {
     }
     let cut = env.read("cut.json");
     env.run(&[
-        "truncate",
-        "--keep-last",
-        "1",
-        "-i",
-        "--from",
-        "opencode",
-        "cut.json",
+        "truncate", "--keep-last", "1", "-i", "--from", "opencode", "cut.json",
     ])
     .status(65);
     assert_eq!(env.read("cut.json"), cut);
@@ -216,14 +210,7 @@ fn documents(env: &Env) -> Vec<String> {
             .status(0);
         documents.push(env.read("long.json"));
         env.run(&[
-            "summarize",
-            "-q",
-            "--with",
-            "extract",
-            "--keep-last",
-            "2",
-            "-i",
-            "long.json",
+            "summarize", "-q", "--with", "extract", "--keep-last", "2", "-i", "long.json",
         ])
         .status(0);
         documents.push(env.read("long.json"));
@@ -273,14 +260,7 @@ fn a_document_has_the_members_that_the_import_requires() {
                 _ => has(
                     info,
                     &[
-                        "parentID",
-                        "modelID",
-                        "providerID",
-                        "mode",
-                        "agent",
-                        "path",
-                        "cost",
-                        "tokens",
+                        "parentID", "modelID", "providerID", "mode", "agent", "path", "cost", "tokens",
                     ],
                 ),
             }

@@ -39,13 +39,7 @@ fn a_cut_adds_an_entry_and_changes_none() {
     let env = Env::new();
     env.write("tree.jsonl", file());
     let cut = [
-        "truncate",
-        "--keep-last",
-        "1",
-        "--session",
-        "1",
-        "-i",
-        "tree.jsonl",
+        "truncate", "--keep-last", "1", "--session", "1", "-i", "tree.jsonl",
     ];
     env.run(&cut).status(0);
     let after = env.read("tree.jsonl");

@@ -168,13 +168,7 @@ fn a_hit_in_a_long_line_of_a_home_takes_a_small_multiple_of_it() {
         // One hit: its line is as long as the text.
         &["search", "-l", "quorum.lease", "--regex"][..],
         &[
-            "list",
-            "--agents",
-            "--no-cache",
-            "--columns",
-            "tokens",
-            "--tokenizer",
-            "chars4",
+            "list", "--agents", "--no-cache", "--columns", "tokens", "--tokenizer", "chars4",
         ],
     ] {
         let least = least(&small, verb, "");

@@ -276,18 +276,8 @@ fn parameters_replace_members_of_the_request() {
     let env = Env::new();
     let server = Server::always(json(HELLO));
     let options = [
-        "--param",
-        "top_p=0.1",
-        "--param",
-        "user=me",
-        "--param",
-        "model=other",
-        "--param",
-        "temperature=null",
-        "--temperature",
-        "1",
-        "--header",
-        "X-Team=beans",
+        "--param", "top_p=0.1", "--param", "user=me", "--param", "model=other", "--param",
+        "temperature=null", "--temperature", "1", "--header", "X-Team=beans",
     ];
     fine(llm(&env, &server, &options, ASKED));
     let sent = server.last().json();
@@ -298,11 +288,7 @@ fn parameters_replace_members_of_the_request() {
     assert!(sent.get("temperature").is_none());
     assert_eq!(server.last().header("x-team"), Some("beans"));
     for secret in [
-        "Authorization=Bearer x",
-        "x-api-key=x",
-        "Cookie=x",
-        "a b=c",
-        "X=\u{e9}",
+        "Authorization=Bearer x", "x-api-key=x", "Cookie=x", "a b=c", "X=\u{e9}",
     ] {
         llm(&env, &server, &["--header", secret], ASKED).status(2);
     }

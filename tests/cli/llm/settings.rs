@@ -251,14 +251,7 @@ fn proxies_are_used() {
     let proxy = format!("http://127.0.0.1:{}", super::server::closed_port());
     run(&env, &[("ALL_PROXY", &proxy)], &["-m", "m", "-b", &url]).fine();
     let away = [
-        "-m",
-        "m",
-        "-b",
-        "http://model.invalid/v1",
-        "--retries",
-        "0",
-        "--timeout",
-        "20s",
+        "-m", "m", "-b", "http://model.invalid/v1", "--retries", "0", "--timeout", "20s",
     ];
     // The proxy receives the request, not the nonexistent host.
     run(&env, &[("HTTP_PROXY", &proxy)], &away)

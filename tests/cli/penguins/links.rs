@@ -68,12 +68,7 @@ fn the_files_of_a_continuation_are_joined() {
     let texts: Vec<Value> = run.objects().iter().map(|line| line["content"].clone()).collect();
     let count = |text: &str| texts.iter().filter(|known| *known == text).count();
     for text in [
-        "You are terse.",
-        "An open question?",
-        "Answered.",
-        "More?",
-        "More.",
-        "The last.",
+        "You are terse.", "An open question?", "Answered.", "More?", "More.", "The last.",
     ] {
         assert_eq!(count(text), 1, "{text}: {run}");
     }
@@ -157,9 +152,7 @@ fn exact_trimming_orders_mixed_times_as_penguin_does() {
     let message = |time: &str| format!(r#""category":"DIALOG","text":"{text}","timestamp":"{time}""#);
     let times = [
         "2026-08-20T10:00:00+09:00", // 01:00 UTC
-        "2026-08-20T09:00:00Z",
-        "2026-08-20 11:00:00",
-        "2026-08-20T03:00:00-09:00", // 12:00 UTC
+        "2026-08-20T09:00:00Z", "2026-08-20 11:00:00", "2026-08-20T03:00:00-09:00", // 12:00 UTC
     ];
     let messages = times.map(message);
     let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
@@ -167,13 +160,7 @@ fn exact_trimming_orders_mixed_times_as_penguin_does() {
     env.write("session_1.json", document);
     let kept = |options: &[&str]| -> Vec<String> {
         let compact = [
-            "compact",
-            "-q",
-            "session_1.json",
-            "--compat",
-            "penguin",
-            "--budget",
-            "150",
+            "compact", "-q", "session_1.json", "--compat", "penguin", "--budget", "150",
         ];
         let run = env.run(&[&compact[..], &["--always", "--best-effort"], options].concat());
         let lines = run.objects().into_iter();

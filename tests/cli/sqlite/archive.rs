@@ -100,9 +100,7 @@ fn a_second_archive_run_of_a_database_starts_no_plugin() {
     assert_eq!(
         copies(&env, "ses_one"),
         [
-            "2/opencode.db/ses_one.jsonl",
-            "3/opencode.db/ses_one.jsonl",
-            "manifest.jsonl"
+            "2/opencode.db/ses_one.jsonl", "3/opencode.db/ses_one.jsonl", "manifest.jsonl"
         ]
     );
     archive(&env, &["--verify"]).fine();
@@ -118,9 +116,7 @@ fn a_session_deleted_in_the_database_is_read_from_the_archive() {
     archive(&env, &["-q"]).fine();
     let before = env.run(&["cat", "opencode:ses_one"]).fine();
     for table in [
-        "session WHERE id",
-        "message WHERE session_id",
-        "part WHERE session_id",
+        "session WHERE id", "message WHERE session_id", "part WHERE session_id",
     ] {
         database
             .execute(&format!("DELETE FROM {table} = 'ses_one'"), [])
@@ -142,13 +138,7 @@ fn a_session_deleted_in_the_database_is_read_from_the_archive() {
     run.says("convo handoff opencode:ses_one");
     let project = env.work().display().to_string();
     let handoff = [
-        "handoff",
-        "opencode:ses_one",
-        "--to",
-        "codex",
-        "--project",
-        &project,
-        "--install",
+        "handoff", "opencode:ses_one", "--to", "codex", "--project", &project, "--install",
     ];
     env.run(&handoff).status(0);
     // It is back.

@@ -122,16 +122,8 @@ fn sessions_of_a_database_are_listed() {
     assert_eq!(
         sessions[0],
         [
-            "opencode:ses_two",
-            "2",
-            "m1",
-            "/src/api",
-            "2026-11-20T07:34:20Z",
-            "2026-11-20T07:34:21Z",
-            "yes",
-            "0",
-            "no",
-            "About ses_two"
+            "opencode:ses_two", "2", "m1", "/src/api", "2026-11-20T07:34:20Z", "2026-11-20T07:34:21Z", "yes",
+            "0", "no", "About ses_two"
         ],
         "{run}"
     );
@@ -250,10 +242,7 @@ fn a_database_that_cannot_be_read_is_an_error_of_every_list() {
 fn names_of_sessions_in_databases_are_inputs() {
     let (env, _database) = opencode();
     for name in [
-        "opencode:ses_on",
-        "opencode:ses_one",
-        "any:ses_one",
-        "opencode:@last:/src",
+        "opencode:ses_on", "opencode:ses_one", "any:ses_one", "opencode:@last:/src",
     ] {
         let run = env.run(&["cat", name]).fine();
         assert!(run.out().contains(r#""role":"user""#), "{run}");
@@ -313,13 +302,7 @@ fn a_session_of_a_database_is_handed_over() {
     let project = env.work().display().to_string();
     let run = env
         .run(&[
-            "handoff",
-            "opencode:ses_one",
-            "--to",
-            "codex",
-            "--project",
-            &project,
-            "--install",
+            "handoff", "opencode:ses_one", "--to", "codex", "--project", &project, "--install",
         ])
         .status(0);
     let id = run.out().trim().rsplit(' ').next().unwrap().to_string();

@@ -65,13 +65,7 @@ fn a_variable_names_the_database_for_every_command() {
     with(&["cat", "opencode:ses_one"]).status(66);
     let project = env.work().display().to_string();
     let handoff = [
-        "handoff",
-        "opencode:@last",
-        "--to",
-        "codex",
-        "--project",
-        &project,
-        "--install",
+        "handoff", "opencode:@last", "--to", "codex", "--project", &project, "--install",
     ];
     with(&handoff).status(0);
     // Without the variable, and with an empty one, the database in the default place.

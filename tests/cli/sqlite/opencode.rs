@@ -93,15 +93,7 @@ fn a_session_of_an_open_database_equals_its_export() {
     assert_eq!(lines.len(), export.len());
     for (one, other) in lines.iter().zip(&export).skip(1) {
         for name in [
-            "role",
-            "content",
-            "tool_calls",
-            "reasoning",
-            "id",
-            "timestamp",
-            "type",
-            "usage",
-            "covers",
+            "role", "content", "tool_calls", "reasoning", "id", "timestamp", "type", "usage", "covers",
             "drop",
         ] {
             // A parsed value writes its members in another order.

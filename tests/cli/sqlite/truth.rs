@@ -28,12 +28,7 @@ fn count(roles: &mut Map<String, Value>, role: &str, more: u64) {
 pub fn counts(env: &Env, stream: &str) -> Value {
     let mut counted: Map<String, Value> = Map::new();
     for name in [
-        "tool_calls",
-        "tool_results",
-        "reasoning",
-        "signed_reasoning",
-        "summaries",
-        "bad_lines",
+        "tool_calls", "tool_results", "reasoning", "signed_reasoning", "summaries", "bad_lines",
     ] {
         counted.insert(name.to_string(), json!(0));
     }

@@ -195,12 +195,7 @@ fn summaries_pause_after_failures() {
     .says("18:17:00Z");
     ask("2026-11-20T18:02:00Z", &["--retry-attempts", "9"]).status(69);
     let failing = [
-        "summarize",
-        "talk",
-        "--when",
-        "failures>=6",
-        "--with",
-        "cmd:echo Beans.",
+        "summarize", "talk", "--when", "failures>=6", "--with", "cmd:echo Beans.",
     ];
     at(&env, "2026-11-20T19:00:00Z", &failing)
         .status(0)

@@ -47,11 +47,7 @@ pub fn ready(database: &Database) -> Result<()> {
 
 fn has_branches(database: &Database) -> Result<bool> {
     let columns = [
-        "session_id",
-        "message_id",
-        "branch_id",
-        "sequence_number",
-        "user_turn_number",
+        "session_id", "message_id", "branch_id", "sequence_number", "user_turn_number",
     ];
     has(database, STRUCTURE, &columns)
 }

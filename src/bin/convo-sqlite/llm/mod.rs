@@ -40,12 +40,7 @@ pub const LOGS: DatabaseSystem = DatabaseSystem {
         (
             "turns",
             &[
-                "id",
-                "thread_id",
-                "tip_message_hash",
-                "model",
-                "input_tokens",
-                "output_tokens",
+                "id", "thread_id", "tip_message_hash", "model", "input_tokens", "output_tokens",
                 "datetime_utc",
             ],
         ),

@@ -23,24 +23,14 @@ pub fn have_tables(database: &Database) -> Result<bool> {
         && has(
             "responses",
             &[
-                "id",
-                "model",
-                "prompt",
-                "system",
-                "response",
-                "conversation_id",
-                "datetime_utc",
+                "id", "model", "prompt", "system", "response", "conversation_id", "datetime_utc",
             ],
         )?)
 }
 
 /// Tables with data of a response.
 const RESPONSE_TABLES: [&str; 5] = [
-    "tool_calls",
-    "tool_results",
-    "prompt_attachments",
-    "prompt_fragments",
-    "system_fragments",
+    "tool_calls", "tool_results", "prompt_attachments", "prompt_fragments", "system_fragments",
 ];
 
 /// Returns the conversations that are not threads, and the responses without a conversation, by id.
@@ -119,14 +109,8 @@ struct Response {
 
 /// Columns that later versions added.
 const LATER: [&str; 8] = [
-    "resolved_model",
-    "reasoning",
-    "options_json",
-    "response_json",
-    "schema_id",
-    "duration_ms",
-    "token_details",
-    "prompt_json",
+    "resolved_model", "reasoning", "options_json", "response_json", "schema_id", "duration_ms",
+    "token_details", "prompt_json",
 ];
 
 fn responses(database: &Database, row: &SystemRow) -> Result<Vec<Response>> {
@@ -242,11 +226,7 @@ fn records(
         prompt.push(response.prompt.clone());
     }
     let attached = attachments(
-        database,
-        "prompt_attachments",
-        "response_id",
-        &response.id,
-        report,
+        database, "prompt_attachments", "response_id", &response.id, report,
     )?;
     let mut later = Vec::new();
     if !prompt.is_empty() || !attached.is_empty() {

@@ -136,12 +136,7 @@ fn chain(
 fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, TurnMetadata>)> {
     let there = database.columns("turns")?;
     let others = [
-        "resolved_model",
-        "options_json",
-        "schema_id",
-        "token_details",
-        "duration_ms",
-        "response_json",
+        "resolved_model", "options_json", "schema_id", "token_details", "duration_ms", "response_json",
     ];
     let others = others.map(|name| match there.iter().any(|column| column == name) {
         true => format!("t.{name}"),

@@ -76,14 +76,7 @@ mod tests {
         assert_eq!(when("90m"), Ok(TimePoint::Ago(Duration::from_secs(5400))));
         assert_eq!(when("2026-11-01T00:00:00Z"), Ok(TimePoint::At(1_793_491_200)));
         for bad in [
-            "",
-            "7",
-            "2026",
-            "yesterday",
-            "2026-13-01",
-            "2026-11-1",
-            "-3d",
-            "3 d",
+            "", "7", "2026", "yesterday", "2026-13-01", "2026-11-1", "-3d", "3 d",
         ] {
             assert!(when(bad).is_err(), "{bad}");
         }

@@ -130,15 +130,7 @@ mod tests {
         assert_eq!(window("200k"), Ok(Window(200_000)));
         assert_eq!(window("gpt-4o"), Ok(Window(128_000)));
         for wrong in [
-            "0",
-            "0k",
-            "k",
-            "",
-            "-1",
-            "1.5",
-            "llama",
-            "99999999999999999999",
-            "99999999999999999k",
+            "0", "0k", "k", "", "-1", "1.5", "llama", "99999999999999999999", "99999999999999999k",
         ] {
             assert!(window(wrong).is_err(), "{wrong}");
         }

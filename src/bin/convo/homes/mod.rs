@@ -241,11 +241,7 @@ pub fn listings_with(
                 if error.kind == ErrorKind::Data && is_compressed(&work.transcript.path) {
                     let empty = vec![Overview::default()];
                     add(
-                        listing,
-                        &marks[work.home],
-                        work.transcript,
-                        empty,
-                        &mut directories,
+                        listing, &marks[work.home], work.transcript, empty, &mut directories,
                     );
                 }
                 listing.errors.push(error);

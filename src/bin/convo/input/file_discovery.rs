@@ -264,18 +264,8 @@ mod tests {
     #[test]
     fn sessions_are_distinguished_from_other_files() {
         let names = [
-            "a.json",
-            "a.json.bak",
-            "b.json.bak",
-            "c.jsonl",
-            "c.meta.json",
-            "d.meta.json",
-            "UPPER.JSON",
-            "old.json.migrated",
-            "session_index.json",
-            "session_index.json.temp",
-            "notes.txt",
-            "e.json.temp",
+            "a.json", "a.json.bak", "b.json.bak", "c.jsonl", "c.meta.json", "d.meta.json", "UPPER.JSON",
+            "old.json.migrated", "session_index.json", "session_index.json.temp", "notes.txt", "e.json.temp",
         ];
         let names = names.iter().map(ToString::to_string).collect();
         let expected = ["a.json", "b.json", "c.jsonl", "d.meta.json", "e.json"];

@@ -16,10 +16,7 @@ pub const DISABLED: &str = "CONVO_NO_HOOKS";
 
 /// Variables that hold an API key or name its file.
 const SERVICE_KEYS: [&str; 4] = [
-    "CONVO_LLM_KEY",
-    "CONVO_LLM_KEY_FILE",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
+    "CONVO_LLM_KEY", "CONVO_LLM_KEY_FILE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
 ];
 
 /// Maximum output of a hook in bytes; it is discarded.

@@ -119,8 +119,7 @@ fn instructions(how: &str) -> convo::Result<Instructions> {
         "auto" => Ok(Instructions::Auto),
         "off" => Ok(Instructions::Off),
         file => Ok(Instructions::Given(GivenRule::read(&text(
-            file,
-            "standing instructions:",
+            file, "standing instructions:",
         )?))),
     }
 }

@@ -232,9 +232,7 @@ fn a_digest_is_one_line_for_an_exchange() {
 fn scenarios_agree_with_goaitools() {
     let mut tally = Tally::of("goaitools scenarios");
     for name in [
-        "compact_message_limit_4",
-        "compact_token_limit",
-        "compact_tool_turn_wiped",
+        "compact_message_limit_4", "compact_token_limit", "compact_tool_turn_wiped",
     ] {
         let path = sample_data::path(&format!("goaitools/scenarios/{name}.json"));
         let file = json(&path);

@@ -162,9 +162,7 @@ fn session_items_agree_with_openai_agents() {
     assert_eq!(
         operations,
         [
-            "drop_orphan_function_calls",
-            "pop_item",
-            "strip_orphaned_assistant_ids"
+            "drop_orphan_function_calls", "pop_item", "strip_orphaned_assistant_ids"
         ]
         .into()
     );

@@ -214,9 +214,7 @@ fn estimates_agree_with_penguiflow() {
     let (mut contexts, names) = (
         0,
         [
-            "truncation_basic",
-            "truncation_no_digest",
-            "rolling_pending_in_flight",
+            "truncation_basic", "truncation_no_digest", "rolling_pending_in_flight",
         ],
     );
     for name in names {

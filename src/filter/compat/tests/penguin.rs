@@ -80,13 +80,7 @@ fn category_trimming_agrees_with_penguin() {
         let view = View::replay(&session);
         let history = CompatHistory::of(&session, &view);
         let names = [
-            "SYSTEM",
-            "CONTEXT",
-            "DIALOG",
-            "SYSTEM_OUTPUT",
-            "ERROR",
-            "INTERNAL",
-            "UNKNOWN",
+            "SYSTEM", "CONTEXT", "DIALOG", "SYSTEM_OUTPUT", "ERROR", "INTERNAL", "UNKNOWN",
         ];
         let window = case["window"].as_u64().unwrap();
         let shares = CategoryLimits::of(window);

@@ -237,13 +237,8 @@ fn the_report_states_the_level_of_each_atom() {
     assert_eq!(
         levels(&session, &way),
         [
-            "m1 digest goaitools",
-            "m2+m3 digest goaitools",
-            "m4 digest goaitools",
-            "m5 full kept",
-            "m6 full kept",
-            "m7 full kept",
-            "m8 full kept"
+            "m1 digest goaitools", "m2+m3 digest goaitools", "m4 digest goaitools", "m5 full kept",
+            "m6 full kept", "m7 full kept", "m8 full kept"
         ]
     );
     // The front of the view is dropped with the oldest messages, and the note names the rule too.

@@ -67,15 +67,7 @@ fn every_member_is_read() {
     assert_eq!(
         ids,
         [
-            "step_1",
-            "step_2",
-            "step_3",
-            "step_3_r1",
-            "step_3_r2",
-            "step_3_r3",
-            "step_4",
-            "step_5",
-            "step_6"
+            "step_1", "step_2", "step_3", "step_3_r1", "step_3_r2", "step_3_r3", "step_4", "step_5", "step_6"
         ]
     );
     assert_eq!(messages[1]["content"][1]["file"]["filename"], "images/1.png");

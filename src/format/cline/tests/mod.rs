@@ -75,14 +75,7 @@ fn every_member_is_read() {
     assert_eq!(header["metadata"]["lineage"], lineage);
     let messages = messages(session);
     let all = [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "tool",
-        "user",
-        "assistant",
-        "user",
+        "system", "user", "assistant", "tool", "tool", "user", "assistant", "user",
     ];
     assert_eq!(roles(&messages), all);
     assert_eq!(

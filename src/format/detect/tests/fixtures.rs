@@ -83,12 +83,7 @@ const NAMELESS: [&str; 3] = [
 
 /// Files next to sessions that are not sessions.
 const EXTRA_FILES: [&str; 7] = [
-    "/state.json",
-    "/summary.json",
-    "_rruoq.json",
-    "logs.json",
-    "sessions.json",
-    "settings.json",
+    "/state.json", "/summary.json", "_rruoq.json", "logs.json", "sessions.json", "settings.json",
     "ui_messages.json",
 ];
 

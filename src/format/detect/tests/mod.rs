@@ -264,13 +264,7 @@ fn a_role_alone_needs_company() {
     let is_message = "{\"role\":\"user\"}\n{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\"}\n";
     assert_eq!(format(is_message), Some(Format::Jsonl));
     let bodies = [
-        "content",
-        "tool_calls",
-        "tool_call_id",
-        "function_call",
-        "reasoning",
-        "reasoning_content",
-        "refusal",
+        "content", "tool_calls", "tool_call_id", "function_call", "reasoning", "reasoning_content", "refusal",
     ];
     for name in bodies {
         let line = format!("{{\"role\":\"assistant\",\"{name}\":null}}\n");

@@ -329,10 +329,7 @@ fn a_session_converted_to_a_log_reads_back_equal() {
     );
     let text = again.text();
     for kept in [
-        r#"{\"a\":1}"#,
-        r#""thoughtSignature":"yy""#,
-        r#""id":"u""#,
-        r#""is_error":true"#,
+        r#"{\"a\":1}"#, r#""thoughtSignature":"yy""#, r#""id":"u""#, r#""is_error":true"#,
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }

@@ -42,26 +42,9 @@ fn value() -> impl Strategy<Value = String> {
 /// Members in any order, with names in any case and values of any type.
 fn member() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
-        "role",
-        "Role",
-        "ROLE",
-        "content",
-        "CONTENT",
-        "name",
-        "tool_calls",
-        "tool_call_id",
-        "Tool_Calls",
-        "id",
-        "timestamp",
-        "category",
-        "tokens",
-        "usage",
-        "model",
-        "metadata",
-        "reasoning",
-        "reasoning_content",
-        "type",
-        "x",
+        "role", "Role", "ROLE", "content", "CONTENT", "name", "tool_calls", "tool_call_id", "Tool_Calls",
+        "id", "timestamp", "category", "tokens", "usage", "model", "metadata", "reasoning",
+        "reasoning_content", "type", "x",
     ]);
     let value = prop_oneof![
         4 => value(),

@@ -22,19 +22,8 @@ fn results_and_visibility_match_the_record_stream() {
         assert_eq!(
             roles(session, &log),
             [
-                "user",
-                "assistant",
-                "tool",
-                "tool",
-                "user",
-                "user",
-                "assistant",
-                "user",
-                "assistant",
-                "tool",
-                "assistant",
-                "assistant",
-                "user"
+                "user", "assistant", "tool", "tool", "user", "user", "assistant", "user", "assistant",
+                "tool", "assistant", "assistant", "user"
             ]
         );
         assert_eq!(

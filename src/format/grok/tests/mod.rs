@@ -74,15 +74,7 @@ fn every_line_of_a_history_is_read() {
     assert_eq!(
         roles(&messages),
         [
-            "system",
-            "user",
-            "user",
-            "assistant",
-            "tool",
-            "tool",
-            "assistant",
-            "user",
-            "assistant"
+            "system", "user", "user", "assistant", "tool", "tool", "assistant", "user", "assistant"
         ]
     );
     assert_eq!(messages[1]["category"], "context");

@@ -87,9 +87,7 @@ fn the_state_of_a_session_is_read() {
     let header = header(&sessions[0]);
     assert_eq!(
         (
-            &header["title"],
-            &header["metadata"]["cwd"],
-            &header["metadata"]["model"]
+            &header["title"], &header["metadata"]["cwd"], &header["metadata"]["model"]
         ),
         (
             &json!("hi"),

@@ -78,12 +78,7 @@ fn a_session_is_a_page() {
     assert_eq!(
         seen.headings,
         [
-            "A *trip* to <b>",
-            "system",
-            "user ann",
-            "Look",
-            "assistant",
-            "tool weather (failed)"
+            "A *trip* to <b>", "system", "user ann", "Look", "assistant", "tool weather (failed)"
         ]
     );
     assert_eq!(seen.codes[0], "let a: Vec<T>;\n");
@@ -134,52 +129,11 @@ fn text_like_metadata_hides_no_heading() {
 /// Lines that try to break out of their position.
 fn line() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
-        "```",
-        "````",
-        "~~~",
-        "  ```",
-        "    ```",
-        "- ```",
-        "> ```",
-        "1. ```js",
-        "## user",
-        "# assistant",
-        "  ## **user**",
-        "user",
-        "---",
-        "===",
-        "<!-- x",
-        "<details>",
-        "</details>",
-        "<pre>",
-        "<script>",
-        "<?php",
-        "<![CDATA[",
-        "`<div>`",
-        "`<",
-        "a ` <b> ` c",
-        "\\<b>",
-        "\\\\<b>",
-        "",
-        "",
-        "- item",
-        "  - item",
-        "    code <b>",
-        "\t```",
-        "1. one",
-        "   two",
-        "> quote",
-        "| a | b |",
-        "[x]: <y",
-        "a\rb",
-        "``` x ` y",
-        "*",
-        "plain text",
-        "\\`<b>`",
-        "[^1]: note",
-        "    ",
-        "$$",
-        "x $ y",
+        "```", "````", "~~~", "  ```", "    ```", "- ```", "> ```", "1. ```js", "## user", "# assistant",
+        "  ## **user**", "user", "---", "===", "<!-- x", "<details>", "</details>", "<pre>", "<script>",
+        "<?php", "<![CDATA[", "`<div>`", "`<", "a ` <b> ` c", "\\<b>", "\\\\<b>", "", "", "- item",
+        "  - item", "    code <b>", "\t```", "1. one", "   two", "> quote", "| a | b |", "[x]: <y", "a\rb",
+        "``` x ` y", "*", "plain text", "\\`<b>`", "[^1]: note", "    ", "$$", "x $ y",
     ]);
     (nasty, prop::sample::select(vec!["", "", "", " ", "- ", "> "]))
         .prop_map(|(line, lead)| format!("{lead}{line}"))

@@ -23,15 +23,7 @@ fn steps_and_results_are_messages() {
     assert_eq!(
         roles(session, &log),
         [
-            "user",
-            "assistant",
-            "tool",
-            "tool",
-            "assistant",
-            "user",
-            "assistant",
-            "user",
-            "assistant",
+            "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "user", "assistant",
             "user"
         ]
     );

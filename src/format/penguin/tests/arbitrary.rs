@@ -15,13 +15,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c \\n\"\\\\/é😀\u{7f}\u{0}\u{2028}]{0,6}",
         prop::sample::select(vec![
-            "result: 4",
-            "Rules.",
-            " ",
-            "null",
-            "NaN",
-            "convo",
-            "penguin"
+            "result: 4", "Rules.", " ", "null", "NaN", "convo", "penguin"
         ])
         .prop_map(String::from),
     ]
@@ -57,14 +51,7 @@ fn moment() -> impl Strategy<Value = String> {
 /// Optional members of a line, with values.
 fn line() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec![
-        "system",
-        "developer",
-        "user",
-        "assistant",
-        "tool",
-        "function",
-        "",
-        " ",
+        "system", "developer", "user", "assistant", "tool", "function", "", " ",
     ]);
     let content = prop_oneof![text().prop_map(Value::from), any_value()];
     let calls = value!([{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
@@ -74,11 +61,7 @@ fn line() -> impl Strategy<Value = Value> {
         prop::option::of(prop_oneof![text().prop_map(Value::from), any_value()]),
         prop::option::of(moment()),
         prop::option::of(prop::sample::select(vec![
-            "system",
-            "context",
-            "dialog",
-            "system_output",
-            "mine",
+            "system", "context", "dialog", "system_output", "mine",
         ])),
         prop::option::of(prop_oneof![(0..9u8).prop_map(Value::from), any_value()]),
         prop::option::of(any_value()),
@@ -240,26 +223,12 @@ fn in_penguins_order(text: &[u8]) -> String {
         built.finish()
     };
     let of_message = [
-        "role",
-        "content",
-        "category",
-        "id",
-        "timestamp",
-        "metadata",
-        "tokens",
-        "agent_id",
-        "recipient_id",
+        "role", "content", "category", "id", "timestamp", "metadata", "tokens", "agent_id", "recipient_id",
         "message_type",
     ];
     let of_session = [
-        "id",
-        "created_at",
-        "last_active",
-        "metadata",
-        "messages",
-        "llm_request_lifecycles",
-        "tool_call_records",
-        "tool_result_records",
+        "id", "created_at", "last_active", "metadata", "messages", "llm_request_lifecycles",
+        "tool_call_records", "tool_result_records",
     ];
     let messages = json::member(text, "messages")
         .and_then(|raw| json::elements(raw, Dialect::Python))

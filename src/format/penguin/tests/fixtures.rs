@@ -107,9 +107,7 @@ fn agree_with_session(session: &Session, expected: &Value) {
         }
     }
     for name in [
-        "tool_call_records",
-        "tool_result_records",
-        "llm_request_lifecycles",
+        "tool_call_records", "tool_result_records", "llm_request_lifecycles",
     ] {
         if let Some(number) = expected.get(name).and_then(Value::as_u64) {
             assert_eq!(penguin[name].as_array().unwrap().len() as u64, number);

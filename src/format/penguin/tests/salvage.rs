@@ -264,14 +264,7 @@ fn messages_under_a_damaged_name_are_read() {
 #[test]
 fn lost_files_and_session_names_are_recognized() {
     for lost in [
-        "",
-        " \n",
-        "\0\0",
-        "{",
-        "{\"a\":1} x",
-        "{}",
-        "[]",
-        "\u{feff}{\"a\"",
+        "", " \n", "\0\0", "{", "{\"a\":1} x", "{}", "[]", "\u{feff}{\"a\"",
     ] {
         assert!(is_lost(lost.as_bytes()), "{lost:?}");
     }

@@ -173,14 +173,7 @@ fn the_header_is_restored() {
     let lines = again(&session(&[header]));
     let line = lines[0].as_bytes();
     for name in [
-        "id",
-        "key",
-        "created_at",
-        "title",
-        "continued_from",
-        "continuation_index",
-        "tokenizer",
-        "scope",
+        "id", "key", "created_at", "title", "continued_from", "continuation_index", "tokenizer", "scope",
     ] {
         assert_eq!(
             json::member(line, name),

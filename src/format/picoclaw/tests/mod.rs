@@ -321,13 +321,7 @@ fn a_document_with_damaged_messages_is_read() {
             .contains(r#""at":"2026-01-02T03:04:05+08:00""#)
     );
     for none in [
-        r#"{"foo":1}"#,
-        "null",
-        "[]",
-        "",
-        "{\"messages\":[}",
-        r#"{"messages":5}"#,
-        "[{\"role\":\"user\"}]",
+        r#"{"foo":1}"#, "null", "[]", "", "{\"messages\":[}", r#"{"messages":5}"#, "[{\"role\":\"user\"}]",
     ] {
         for name in [None, Some("x.json")] {
             assert!(read_in(&TestDir::new(), name, none.as_bytes()).is_err(), "{none}");

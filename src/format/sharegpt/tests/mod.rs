@@ -92,15 +92,7 @@ fn turns_are_messages() {
     assert_eq!(
         roles(&found),
         [
-            "system",
-            "user",
-            "assistant",
-            "tool",
-            "tool",
-            "tool",
-            "assistant",
-            "assistant",
-            "critic"
+            "system", "user", "assistant", "tool", "tool", "tool", "assistant", "assistant", "critic"
         ]
     );
     let calls = &found[2]["tool_calls"];

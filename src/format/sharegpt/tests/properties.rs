@@ -8,17 +8,8 @@ use serde_json::{Value, json};
 
 fn from() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "human",
-        "user",
-        "gpt",
-        "chatgpt",
-        "assistant",
-        "system",
-        "function_call",
-        "observation",
-        "tool",
-        "critic",
-        "",
+        "human", "user", "gpt", "chatgpt", "assistant", "system", "function_call", "observation", "tool",
+        "critic", "",
     ])
     .prop_map(str::to_string)
 }

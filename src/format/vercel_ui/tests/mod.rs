@@ -45,14 +45,7 @@ fn an_exchange_is_its_steps_and_their_results() {
     assert_eq!(
         roles(&messages),
         [
-            "user",
-            "assistant",
-            "tool",
-            "tool",
-            "assistant",
-            "tool",
-            "assistant",
-            "assistant"
+            "user", "assistant", "tool", "tool", "assistant", "tool", "assistant", "assistant"
         ]
     );
     assert_eq!(
@@ -98,13 +91,7 @@ fn version_four_is_read_and_changed_in_place() {
     assert_eq!(
         roles(&messages),
         [
-            "user",
-            "assistant",
-            "tool",
-            "assistant",
-            "tool",
-            "assistant",
-            "assistant"
+            "user", "assistant", "tool", "assistant", "tool", "assistant", "assistant"
         ]
     );
     assert_eq!(sessions[0].header_text("id").as_deref(), Some("chat-1"));
@@ -150,10 +137,7 @@ fn hold_old() {
     let reported = |session: &Session| -> Vec<Value> {
         let reported = |message: &Value| {
             json!([
-                message["role"],
-                message["content"],
-                message["tool_calls"],
-                message["reasoning"]
+                message["role"], message["content"], message["tool_calls"], message["reasoning"]
             ])
         };
         messages(session).iter().map(reported).collect()
@@ -192,12 +176,7 @@ fn any_session_is_one_message_an_exchange() {
     assert_eq!(
         kinds,
         [
-            "step-start",
-            "reasoning",
-            "tool-f",
-            "tool-g",
-            "step-start",
-            "text"
+            "step-start", "reasoning", "tool-f", "tool-g", "step-start", "text"
         ]
     );
     assert_eq!(

@@ -143,12 +143,7 @@ fn clear_tool_uses() {
         }
         let keep = options["keep"].to_string();
         let mut call = vec![
-            "langchain",
-            "--mask-tools",
-            "--keep-tools",
-            &keep,
-            "--placeholder",
-            placeholder,
+            "langchain", "--mask-tools", "--keep-tools", &keep, "--placeholder", placeholder,
         ];
         let trigger = format!("tokens>{}", options["trigger"]);
         call.extend(["--when", &trigger]);
@@ -186,13 +181,7 @@ fn summarization() {
             false => ("--keep-messages", keep[1].to_string()),
         };
         let call = [
-            "langchain",
-            flag,
-            &number,
-            "--with",
-            "none",
-            "--tokenizer",
-            "o200k_base",
+            "langchain", flag, &number, "--with", "none", "--tokenizer", "o200k_base",
         ];
         let run = compat(&call, &session(input, |message| count("words", message))).status(0);
         let cut = case["expected"]["cut"].as_u64().unwrap_or(0) as usize;

@@ -18,17 +18,7 @@ fn parsed(given: &[OsString]) -> Option<(Append, Global)> {
 #[test]
 fn operands_and_usual_options_are_read_as_the_parser_reads_them() {
     let words = [
-        "chat",
-        "",
-        "two words",
-        "-",
-        "-r",
-        "--role",
-        "-rx",
-        "--",
-        "-q",
-        "--json",
-        "-1",
+        "chat", "", "two words", "-", "-r", "--role", "-rx", "--", "-q", "--json", "-1",
     ];
     let mut lines: Vec<Vec<&str>> = vec![Vec::new()];
     for length in 0..4 {

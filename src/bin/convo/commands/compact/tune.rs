@@ -113,10 +113,7 @@ mod tests {
             (
                 &["--tune", "exclude-tool=a,b;c,dates=off"],
                 Some(&[
-                    "--exclude-tool=a",
-                    "--exclude-tool=b",
-                    "--exclude-tool=c",
-                    "--dates=off",
+                    "--exclude-tool=a", "--exclude-tool=b", "--exclude-tool=c", "--dates=off",
                 ]),
             ),
             (&["--tune", "mask.protect=1"], None),

@@ -10,17 +10,8 @@ use convo::model::time;
 
 /// Formats that many programs write, so that they do not identify the program.
 const COMMON: [&str; 11] = [
-    "native",
-    "jsonl",
-    "openai-chat",
-    "openai-responses",
-    "anthropic",
-    "gemini",
-    "langchain",
-    "vercel-ui",
-    "vercel-ui-v4",
-    "sharegpt",
-    "markdown",
+    "native", "jsonl", "openai-chat", "openai-responses", "anthropic", "gemini", "langchain", "vercel-ui",
+    "vercel-ui-v4", "sharegpt", "markdown",
 ];
 
 /// A session and its position in the list.

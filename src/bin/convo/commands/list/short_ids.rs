@@ -107,20 +107,14 @@ mod tests {
     #[test]
     fn a_subsession_extends_the_short_id_of_its_parent() {
         let ids = [
-            "4c2ddfdc-b619",
-            "4c2ddfdc-b619.agent-3",
-            "4c2ddfdc-b619.agent-5",
-            "4c2ddfdc-b619.agent-5.1",
+            "4c2ddfdc-b619", "4c2ddfdc-b619.agent-3", "4c2ddfdc-b619.agent-5", "4c2ddfdc-b619.agent-5.1",
         ];
         let parents = [None, Some(ids[0]), Some(ids[0]), Some(ids[2])];
         let shown: Vec<String> = short(&ids, &parents).into_iter().map(|(id, _)| id).collect();
         assert_eq!(
             shown,
             [
-                "4c2ddfdc",
-                "4c2ddfdc.agent-3",
-                "4c2ddfdc.agent-5",
-                "4c2ddfdc.agent-5.1"
+                "4c2ddfdc", "4c2ddfdc.agent-3", "4c2ddfdc.agent-5", "4c2ddfdc.agent-5.1"
             ]
         );
     }

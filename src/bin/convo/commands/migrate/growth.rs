@@ -40,13 +40,7 @@ pub struct GrowthSources<'s> {
 
 /// Header members that an update never changes.
 const FIXED: [&str; 8] = [
-    "type",
-    "version",
-    "id",
-    "created_at",
-    "continued_from",
-    "continued_to",
-    "continuation_index",
+    "type", "version", "id", "created_at", "continued_from", "continued_to", "continuation_index",
     "original_created_at",
 ];
 

@@ -204,11 +204,7 @@ impl UsageReport<'_> {
 fn numbers(row: &UsageRow) -> [u64; 5] {
     let figures = &row.figures;
     [
-        row.requests,
-        figures.input,
-        figures.read,
-        figures.written,
-        figures.output,
+        row.requests, figures.input, figures.read, figures.written, figures.output,
     ]
 }
 

@@ -363,13 +363,7 @@ fn concurrent_writes_of_another_program_are_not_lost() {
     assert_eq!(
         dir.view(),
         [
-            "what old1 and old2 said",
-            "k1",
-            "k2",
-            "Archived",
-            "Placeholders",
-            "SkipCleared",
-            "Removed"
+            "what old1 and old2 said", "k1", "k2", "Archived", "Placeholders", "SkipCleared", "Removed"
         ]
     );
     // The same before an append.
