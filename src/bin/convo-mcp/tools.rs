@@ -71,6 +71,7 @@ const PROGRAM: Parameter = parameter(
 );
 
 /// Every tool.
+#[rustfmt::skip] // a row per parameter
 pub const ALL: [Tool; 4] = [
     Tool {
         name: "list",
@@ -78,21 +79,13 @@ pub const ALL: [Tool; 4] = [
                 the sessions that other programs keep on this machine.",
         fixed: &["--limit=50"],
         parameters: &[
-            parameter(
-                "agents",
-                ParameterKind::Flag,
-                "List the sessions that other programs keep on this machine",
-            ),
+            parameter("agents", ParameterKind::Flag, "List the sessions that other programs keep on this machine"),
             PROJECT,
             PROGRAM,
             SINCE,
             UNTIL,
             parameter("tag", ParameterKind::Text, "Only sessions with this tag"),
-            parameter(
-                "limit",
-                ParameterKind::Number,
-                "List at most so many sessions (default 50)",
-            ),
+            parameter("limit", ParameterKind::Number, "List at most so many sessions (default 50)"),
         ],
     },
     Tool {
@@ -102,46 +95,18 @@ pub const ALL: [Tool; 4] = [
         fixed: &["--max-count=20"],
         parameters: &[
             parameter("pattern", ParameterKind::Pattern, "Text to search for"),
-            parameter(
-                "regex",
-                ParameterKind::Flag,
-                "Read the pattern as a regular expression",
-            ),
+            parameter("regex", ParameterKind::Flag, "Read the pattern as a regular expression"),
             parameter("ignore_case", ParameterKind::Flag, "Ignore case"),
-            parameter(
-                "rank",
-                ParameterKind::Flag,
-                "Read the pattern as a question, and print the sessions that fit it best",
-            ),
-            parameter(
-                "role",
-                ParameterKind::Text,
-                "Only messages of these roles, e.g. user,assistant",
-            ),
-            parameter(
-                "in",
-                ParameterKind::Text,
-                "Only these parts, e.g. text,call,result",
-            ),
-            parameter(
-                "context",
-                ParameterKind::Number,
-                "Print so many lines around each match",
-            ),
-            parameter(
-                "max_count",
-                ParameterKind::Number,
-                "At most so many lines per session (default 20)",
-            ),
+            parameter("rank", ParameterKind::Flag, "Read the pattern as a question, and print the sessions that fit it best"),
+            parameter("role", ParameterKind::Text, "Only messages of these roles, e.g. user,assistant"),
+            parameter("in", ParameterKind::Text, "Only these parts, e.g. text,call,result"),
+            parameter("context", ParameterKind::Number, "Print so many lines around each match"),
+            parameter("max_count", ParameterKind::Number, "At most so many lines per session (default 20)"),
             PROJECT,
             PROGRAM,
             SINCE,
             UNTIL,
-            parameter(
-                "sessions",
-                ParameterKind::Sessions,
-                "Only these sessions, by name",
-            ),
+            parameter("sessions", ParameterKind::Sessions, "Only these sessions, by name"),
         ],
     },
     Tool {
@@ -150,26 +115,10 @@ pub const ALL: [Tool; 4] = [
         fixed: &["--plain"],
         parameters: &[
             SESSION,
-            parameter(
-                "last",
-                ParameterKind::Number,
-                "Only the newest exchanges: so many questions with their answers",
-            ),
-            parameter(
-                "role",
-                ParameterKind::Text,
-                "Only messages of this role: user, assistant, tool, system",
-            ),
-            parameter(
-                "full",
-                ParameterKind::Flag,
-                "Print tool results and arguments completely",
-            ),
-            parameter(
-                "hidden",
-                ParameterKind::Flag,
-                "Also messages that a truncation or compaction hides",
-            ),
+            parameter("last", ParameterKind::Number, "Only the newest exchanges: so many questions with their answers"),
+            parameter("role", ParameterKind::Text, "Only messages of this role: user, assistant, tool, system"),
+            parameter("full", ParameterKind::Flag, "Print tool results and arguments completely"),
+            parameter("hidden", ParameterKind::Flag, "Also messages that a truncation or compaction hides"),
         ],
     },
     Tool {
@@ -178,11 +127,7 @@ pub const ALL: [Tool; 4] = [
         fixed: &[],
         parameters: &[
             SESSION,
-            parameter(
-                "by",
-                ParameterKind::Text,
-                "Break tokens down by role, category, tool or exchange",
-            ),
+            parameter("by", ParameterKind::Text, "Break tokens down by role, category, tool or exchange"),
         ],
     },
 ];

@@ -73,6 +73,15 @@ const NONE: HomeRules = HomeRules {
     left: "",
 };
 
+const fn slug(parent: &'static str, below: &'static str, name: fn(&str) -> String) -> ProjectDirs {
+    ProjectDirs::Slug(Slug { parent, below, name })
+}
+
+/// Rules with these members, the others as without rules.
+macro_rules! rules {
+    ($($member:ident: $value:expr,)*) => { const { HomeRules { $($member: $value,)* ..NONE } } };
+}
+
 const CLAUDE: &[&str] = &["cwd", "toolUseResult.persistedOutputPath"];
 const CODEX: &[&str] = &["session_meta", "turn_context"];
 
@@ -89,173 +98,97 @@ impl HomeProgram {
 
 pub fn of(program: &str) -> HomeRules {
     match program {
-        "claude-code" => {
-            const {
-                HomeRules {
-                    files: &[
-                        lines("projects/*/*.jsonl", &[], CLAUDE),
-                        lines("projects/*/*/subagents/*.jsonl", &[], CLAUDE),
-                        document(
-                            "projects/*/sessions-index.json",
-                            &["originalPath", "entries.*.projectPath", "entries.*.fullPath"],
-                        ),
-                        lines("history.jsonl", &[], &["project"]),
-                        document(".claude.json", &["projects.{}"]),
-                        document("../.claude.json", &["projects.{}"]),
-                    ],
-                    dirs: ProjectDirs::Slug(Slug {
-                        parent: "projects",
-                        below: "",
-                        name: claude_slug,
-                    }),
-                    ..NONE
-                }
-            }
-        }
-        "codex" => {
-            const {
-                HomeRules {
-                    files: &[
-                        lines("sessions/*/*/*/rollout-*.jsonl", CODEX, &["payload.cwd"]),
-                        lines("sessions/*/*/*/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
-                        lines("archived_sessions/rollout-*.jsonl", CODEX, &["payload.cwd"]),
-                        lines("archived_sessions/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
-                    ],
-                    databases: &["state_*.sqlite"],
-                    ..NONE
-                }
-            }
-        }
-        "gemini-cli" => {
-            const {
-                HomeRules {
-                    files: &[
-                        document("projects.json", &["projects.{}"]),
-                        text("tmp/*/.project_root"),
-                        text("history/*/.project_root"),
-                        lines("tmp/*/chats/*.jsonl", &[], &["projectHash"]),
-                        lines("tmp/*/chats/*/*.jsonl", &[], &["projectHash"]),
-                        document("tmp/*/chats/*.json", &["projectHash"]),
-                    ],
-                    dirs: ProjectDirs::Hash(&["tmp", "history"]),
-                    ..NONE
-                }
-            }
-        }
-        "opencode" => {
-            const {
-                HomeRules {
-                    files: &[
-                        document("storage/session/*/*.json", &["directory"]),
-                        document("storage/project/*.json", &["worktree"]),
-                    ],
-                    databases: &["opencode*.db"],
-                    ..NONE
-                }
-            }
-        }
-        "goose" => {
-            const {
-                HomeRules {
-                    files: &[lines("*.jsonl", &[], &["working_dir"])],
-                    databases: &["sessions.db"],
-                    ..NONE
-                }
-            }
-        }
-        "pi" => {
-            const {
-                HomeRules {
-                    files: &[
-                        lines("*/*_*.jsonl", &["session"], &["cwd"]),
-                        lines("*_*.jsonl", &["session"], &["cwd"]),
-                    ],
-                    dirs: ProjectDirs::Slug(Slug {
-                        parent: "",
-                        below: "",
-                        name: pi_slug,
-                    }),
-                    ..NONE
-                }
-            }
-        }
-        "droid" => {
-            const {
-                HomeRules {
-                    files: &[lines("*/*.jsonl", &["session_start"], &["cwd"])],
-                    dirs: ProjectDirs::Slug(Slug {
-                        parent: "",
-                        below: "",
-                        name: claude_slug,
-                    }),
-                    ..NONE
-                }
-            }
-        }
-        "qwen-code" => {
-            const {
-                HomeRules {
-                    files: &[
-                        lines("projects/*/chats/*.jsonl", &[], &["cwd"]),
-                        lines("projects/*/subagents/*.jsonl", &[], &["cwd"]),
-                        lines("projects/*/subagents/*/*.jsonl", &[], &["cwd"]),
-                    ],
-                    dirs: ProjectDirs::Slug(Slug {
-                        parent: "projects",
-                        below: "chats",
-                        name: claude_slug,
-                    }),
-                    ..NONE
-                }
-            }
-        }
-        "cline" => {
-            const {
-                HomeRules {
-                    files: &[
-                        document("state/taskHistory.json", &["*.cwdOnTaskInitialization"]),
-                        document("state/*.json", &[]),
-                        document("settings/*.json", &[]),
-                        // The manifest of a session of the newer store, next to its messages.
-                        document("*/*.messages.json", &[]),
-                        document("*/*.compaction.json", &[]),
-                        document("*/*.json", &["cwd", "workspace_root"]),
-                    ],
-                    ..NONE
-                }
-            }
-        }
-        "roo-code" => {
-            const {
-                HomeRules {
-                    files: &[
-                        document("tasks/*/history_item.json", &["workspace"]),
-                        document("tasks/_index.json", &["entries.*.workspace"]),
-                    ],
-                    ..NONE
-                }
-            }
-        }
-        "continue" => {
-            const {
-                HomeRules {
-                    files: &[
-                        document("*-*.json", &["workspaceDirectory"]),
-                        document("sessions.json", &["*.workspaceDirectory"]),
-                    ],
-                    ..NONE
-                }
-            }
-        }
+        "claude-code" => rules! {
+            files: &[
+                lines("projects/*/*.jsonl", &[], CLAUDE),
+                lines("projects/*/*/subagents/*.jsonl", &[], CLAUDE),
+                document(
+                    "projects/*/sessions-index.json",
+                    &["originalPath", "entries.*.projectPath", "entries.*.fullPath"],
+                ),
+                lines("history.jsonl", &[], &["project"]),
+                document(".claude.json", &["projects.{}"]),
+                document("../.claude.json", &["projects.{}"]),
+            ],
+            dirs: slug("projects", "", claude_slug),
+        },
+        "codex" => rules! {
+            files: &[
+                lines("sessions/*/*/*/rollout-*.jsonl", CODEX, &["payload.cwd"]),
+                lines("sessions/*/*/*/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
+                lines("archived_sessions/rollout-*.jsonl", CODEX, &["payload.cwd"]),
+                lines("archived_sessions/rollout-*.jsonl.zst", CODEX, &["payload.cwd"]),
+            ],
+            databases: &["state_*.sqlite"],
+        },
+        "gemini-cli" => rules! {
+            files: &[
+                document("projects.json", &["projects.{}"]),
+                text("tmp/*/.project_root"),
+                text("history/*/.project_root"),
+                lines("tmp/*/chats/*.jsonl", &[], &["projectHash"]),
+                lines("tmp/*/chats/*/*.jsonl", &[], &["projectHash"]),
+                document("tmp/*/chats/*.json", &["projectHash"]),
+            ],
+            dirs: ProjectDirs::Hash(&["tmp", "history"]),
+        },
+        "opencode" => rules! {
+            files: &[
+                document("storage/session/*/*.json", &["directory"]),
+                document("storage/project/*.json", &["worktree"]),
+            ],
+            databases: &["opencode*.db"],
+        },
+        "goose" => rules! {
+            files: &[lines("*.jsonl", &[], &["working_dir"])],
+            databases: &["sessions.db"],
+        },
+        "pi" => rules! {
+            files: &[
+                lines("*/*_*.jsonl", &["session"], &["cwd"]),
+                lines("*_*.jsonl", &["session"], &["cwd"]),
+            ],
+            dirs: slug("", "", pi_slug),
+        },
+        "droid" => rules! {
+            files: &[lines("*/*.jsonl", &["session_start"], &["cwd"])],
+            dirs: slug("", "", claude_slug),
+        },
+        "qwen-code" => rules! {
+            files: &[
+                lines("projects/*/chats/*.jsonl", &[], &["cwd"]),
+                lines("projects/*/subagents/*.jsonl", &[], &["cwd"]),
+                lines("projects/*/subagents/*/*.jsonl", &[], &["cwd"]),
+            ],
+            dirs: slug("projects", "chats", claude_slug),
+        },
+        "cline" => rules! {
+            files: &[
+                document("state/taskHistory.json", &["*.cwdOnTaskInitialization"]),
+                document("state/*.json", &[]),
+                document("settings/*.json", &[]),
+                // The manifest of a session of the newer store, next to its messages.
+                document("*/*.messages.json", &[]),
+                document("*/*.compaction.json", &[]),
+                document("*/*.json", &["cwd", "workspace_root"]),
+            ],
+        },
+        "roo-code" => rules! {
+            files: &[
+                document("tasks/*/history_item.json", &["workspace"]),
+                document("tasks/_index.json", &["entries.*.workspace"]),
+            ],
+        },
+        "continue" => rules! {
+            files: &[
+                document("*-*.json", &["workspaceDirectory"]),
+                document("sessions.json", &["*.workspaceDirectory"]),
+            ],
+        },
         // Their sessions do not refer to a directory, or are stored in it.
         "aider" | "aichat" | "llm" => NONE,
-        _ => {
-            const {
-                HomeRules {
-                    left: "not supported",
-                    ..NONE
-                }
-            }
-        }
+        _ => rules! {
+            left: "not supported",
+        },
     }
 }

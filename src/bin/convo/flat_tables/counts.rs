@@ -1,7 +1,6 @@
 //! Messages, tokens and calls of a session.
 
-use super::MemberValue::{Boolean, Integer, Text};
-use super::{Member, RowPart};
+use super::{Member, RowPart, members};
 use convo::check::{CheckOptions, structure};
 use convo::filter::sieve::{ViewCalls, calls, fingerprint};
 use convo::model::session::Session;
@@ -58,116 +57,30 @@ impl SessionCounts {
 }
 
 impl RowPart for SessionCounts {
-    const MEMBERS: &'static [Member<Self>] = &[
-        Member::new(
-            "messages",
-            Integer(|counts| Some(counts.stats.log.messages)),
-            "messages of the log",
-        ),
-        Member::new(
-            "exchanges",
-            Integer(|counts| Some(counts.stats.log.exchanges)),
-            "exchanges of the log",
-        ),
-        Member::new(
-            "tokens",
-            Integer(|counts| Some(counts.total.log.tokens)),
-            "tokens of the log",
-        ),
-        Member::new(
-            "view_messages",
-            Integer(|counts| Some(counts.stats.view.messages)),
-            "messages of the view, which a model would receive",
-        ),
-        Member::new(
-            "view_exchanges",
-            Integer(|counts| Some(counts.stats.view.exchanges)),
-            "exchanges of the view",
-        ),
-        Member::new(
-            "view_tokens",
-            Integer(|counts| Some(counts.total.view.tokens)),
-            "tokens of the view",
-        ),
-        Member::new(
-            "messages_system",
-            Integer(|counts| counts.messages("system")),
-            "messages of the view with the role `system`",
-        ),
-        Member::new(
-            "messages_user",
-            Integer(|counts| counts.messages("user")),
-            "the same for `user`",
-        ),
-        Member::new(
-            "messages_assistant",
-            Integer(|counts| counts.messages("assistant")),
-            "the same for `assistant`",
-        ),
-        Member::new(
-            "messages_tool",
-            Integer(|counts| counts.messages("tool")),
-            "the same for `tool`",
-        ),
-        Member::new(
-            "tokens_system",
-            Integer(|counts| counts.tokens("system")),
-            "tokens of the view with the role `system`",
-        ),
-        Member::new(
-            "tokens_user",
-            Integer(|counts| counts.tokens("user")),
-            "the same for `user`",
-        ),
-        Member::new(
-            "tokens_assistant",
-            Integer(|counts| counts.tokens("assistant")),
-            "the same for `assistant`",
-        ),
-        Member::new(
-            "tokens_tool",
-            Integer(|counts| counts.tokens("tool")),
-            "the same for `tool`",
-        ),
-        Member::new(
-            "tokenizer",
-            Text(|counts| Some(counts.tokenizer.clone())),
-            "tokenizer of all token counts but `usage_*`",
-        ),
-        Member::new(
-            "exact",
-            Boolean(|counts| Some(counts.is_exact)),
-            "whether the counts of the tokenizer are exact",
-        ),
-        Member::new(
-            "calls",
-            Integer(|counts| Some(counts.calls.all)),
-            "tool calls of the view",
-        ),
-        Member::new(
-            "calls_failed",
-            Integer(|counts| Some(counts.calls.failed)),
-            "calls whose result is an error",
-        ),
-        Member::new(
-            "calls_open",
-            Integer(|counts| Some(counts.calls.open)),
-            "calls without a result",
-        ),
-        Member::new(
-            "errors",
-            Integer(|counts| Some(counts.errors)),
-            "violations of level error",
-        ),
-        Member::new(
-            "warnings",
-            Integer(|counts| Some(counts.warnings)),
-            "violations of level warn",
-        ),
-        Member::new(
-            "sha256",
-            Text(|counts| Some(counts.sha256.clone())),
-            "hash of roles, texts and calls of the view, without ids and times: equal for copies of a session",
-        ),
-    ];
+    const MEMBERS: &'static [Member<Self>] = members! {
+        "messages": Integer(|counts| Some(counts.stats.log.messages)), "messages of the log";
+        "exchanges": Integer(|counts| Some(counts.stats.log.exchanges)), "exchanges of the log";
+        "tokens": Integer(|counts| Some(counts.total.log.tokens)), "tokens of the log";
+        "view_messages": Integer(|counts| Some(counts.stats.view.messages)),
+            "messages of the view, which a model would receive";
+        "view_exchanges": Integer(|counts| Some(counts.stats.view.exchanges)), "exchanges of the view";
+        "view_tokens": Integer(|counts| Some(counts.total.view.tokens)), "tokens of the view";
+        "messages_system": Integer(|counts| counts.messages("system")), "messages of the view with the role `system`";
+        "messages_user": Integer(|counts| counts.messages("user")), "the same for `user`";
+        "messages_assistant": Integer(|counts| counts.messages("assistant")), "the same for `assistant`";
+        "messages_tool": Integer(|counts| counts.messages("tool")), "the same for `tool`";
+        "tokens_system": Integer(|counts| counts.tokens("system")), "tokens of the view with the role `system`";
+        "tokens_user": Integer(|counts| counts.tokens("user")), "the same for `user`";
+        "tokens_assistant": Integer(|counts| counts.tokens("assistant")), "the same for `assistant`";
+        "tokens_tool": Integer(|counts| counts.tokens("tool")), "the same for `tool`";
+        "tokenizer": Text(|counts| Some(counts.tokenizer.clone())), "tokenizer of all token counts but `usage_*`";
+        "exact": Boolean(|counts| Some(counts.is_exact)), "whether the counts of the tokenizer are exact";
+        "calls": Integer(|counts| Some(counts.calls.all)), "tool calls of the view";
+        "calls_failed": Integer(|counts| Some(counts.calls.failed)), "calls whose result is an error";
+        "calls_open": Integer(|counts| Some(counts.calls.open)), "calls without a result";
+        "errors": Integer(|counts| Some(counts.errors)), "violations of level error";
+        "warnings": Integer(|counts| Some(counts.warnings)), "violations of level warn";
+        "sha256": Text(|counts| Some(counts.sha256.clone())),
+            "hash of roles, texts and calls of the view, without ids and times: equal for copies of a session";
+    };
 }

@@ -30,11 +30,16 @@ pub enum MemberValue<T> {
     Boolean(fn(&T) -> Option<bool>),
 }
 
-impl<T> Member<T> {
-    const fn new(name: &'static str, value: MemberValue<T>, about: &'static str) -> Member<T> {
-        Member { name, value, about }
-    }
+/// Defines members, a row each: the name, the value with its type, and the meaning.
+macro_rules! members {
+    ($($name:literal: $kind:ident($value:expr), $about:literal;)*) => {
+        &[$(Member { name: $name, value: $crate::flat_tables::MemberValue::$kind($value), about: $about }),*]
+    };
+}
 
+use members;
+
+impl<T> Member<T> {
     fn of(&self, part: &T) -> Value {
         match self.value {
             MemberValue::Text(value) => value(part).into(),
@@ -125,16 +130,20 @@ impl FlatTable {
                 COUNTS,
                 "Messages, tokens and calls. `errors` and `warnings` are violations of the structure of a history.",
                 [
-                    members::<SessionOrigin>(),
-                    members::<SessionCounts>(),
-                    members::<RecordedUsage>(),
+                    descriptions::<SessionOrigin>(),
+                    descriptions::<SessionCounts>(),
+                    descriptions::<RecordedUsage>(),
                 ],
             ),
             table(
                 "check --flat",
                 CHECKS,
                 "The result of all checks of a session; the status is 1 if a session is not valid.",
-                [members::<SessionOrigin>(), members::<SessionViolations>(), vec![]],
+                [
+                    descriptions::<SessionOrigin>(),
+                    descriptions::<SessionViolations>(),
+                    vec![],
+                ],
             ),
             table(
                 "usage --flat",
@@ -142,15 +151,15 @@ impl FlatTable {
                 "Recorded tokens and their cost. A request that several sessions record counts for the first of them, so that \
                  the sum of all rows of a run is the usage.",
                 [
-                    members::<SessionOrigin>(),
-                    members::<RecordedUsage>(),
-                    members::<UsageSource>(),
+                    descriptions::<SessionOrigin>(),
+                    descriptions::<RecordedUsage>(),
+                    descriptions::<UsageSource>(),
                 ],
             ),
         ]
     }
 }
 
-fn members<T: RowPart>() -> Vec<MemberDescription> {
+fn descriptions<T: RowPart>() -> Vec<MemberDescription> {
     T::MEMBERS.iter().map(Member::description).collect()
 }

@@ -1,7 +1,6 @@
 //! The session of a row: its input, names, program and times.
 
-use super::MemberValue::{Integer, Text};
-use super::{Member, RowPart};
+use super::{Member, RowPart, members};
 use crate::args::{program_of, project_of};
 use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
@@ -33,66 +32,25 @@ impl SessionOrigin {
 }
 
 impl RowPart for SessionOrigin {
-    const MEMBERS: &'static [Member<Self>] = &[
-        Member::new(
-            "input",
-            Text(|origin| Some(origin.input.clone())),
-            "the input: a file or a name, `-` for standard input",
-        ),
-        Member::new("id", Text(|origin| origin.about.id.clone()), "id of the session"),
-        Member::new(
-            "format",
-            Text(|origin| Some(origin.format.clone())),
-            "format of the source of the session",
-        ),
-        Member::new(
-            "program",
-            Text(|origin| Some(origin.program.clone())),
-            "program that wrote the session",
-        ),
-        Member::new(
-            "model",
-            Text(|origin| origin.about.model.clone()),
-            "model of the session, else of the newest reply",
-        ),
-        Member::new("title", Text(title), "title"),
-        Member::new(
-            "cwd",
-            Text(|origin| origin.about.cwd.clone()),
-            "working directory",
-        ),
-        Member::new("project", Text(project), "last part of the working directory"),
-        Member::new(
-            "lineage",
-            Text(|origin| origin.about.lineage.clone()),
-            "`branch`, `sidechain`, `fork`, `child` or `split`",
-        ),
-        Member::new(
-            "parent",
-            Text(|origin| origin.about.parent.clone()),
-            "the session of which this one is a branch, a copy or a part",
-        ),
-        Member::new(
-            "continued_from",
-            Text(|origin| origin.about.continued_from.clone()),
-            "the session that this one continues",
-        ),
-        Member::new(
-            "created_at",
-            Text(|origin| origin.about.created.as_deref().map(machine)),
-            "time of creation, RFC 3339 in UTC",
-        ),
-        Member::new(
-            "updated_at",
-            Text(|origin| origin.about.updated.as_deref().map(machine)),
-            "time of the newest record that has one, RFC 3339 in UTC",
-        ),
-        Member::new(
-            "unreadable",
-            Integer(|origin| Some(origin.unreadable)),
-            "damaged lines",
-        ),
-    ];
+    const MEMBERS: &'static [Member<Self>] = members! {
+        "input": Text(|origin| Some(origin.input.clone())), "the input: a file or a name, `-` for standard input";
+        "id": Text(|origin| origin.about.id.clone()), "id of the session";
+        "format": Text(|origin| Some(origin.format.clone())), "format of the source of the session";
+        "program": Text(|origin| Some(origin.program.clone())), "program that wrote the session";
+        "model": Text(|origin| origin.about.model.clone()), "model of the session, else of the newest reply";
+        "title": Text(title), "title";
+        "cwd": Text(|origin| origin.about.cwd.clone()), "working directory";
+        "project": Text(project), "last part of the working directory";
+        "lineage": Text(|origin| origin.about.lineage.clone()), "`branch`, `sidechain`, `fork`, `child` or `split`";
+        "parent": Text(|origin| origin.about.parent.clone()),
+            "the session of which this one is a branch, a copy or a part";
+        "continued_from": Text(|origin| origin.about.continued_from.clone()), "the session that this one continues";
+        "created_at": Text(|origin| origin.about.created.as_deref().map(machine)),
+            "time of creation, RFC 3339 in UTC";
+        "updated_at": Text(|origin| origin.about.updated.as_deref().map(machine)),
+            "time of the newest record that has one, RFC 3339 in UTC";
+        "unreadable": Integer(|origin| Some(origin.unreadable)), "damaged lines";
+    };
 }
 
 fn title(origin: &SessionOrigin) -> Option<String> {

@@ -1,7 +1,6 @@
 //! Recorded tokens of a session and their cost.
 
-use super::MemberValue::{Boolean, Integer, Number, Text};
-use super::{Member, RowPart};
+use super::{Member, RowPart, members};
 use convo::filter::usage::{CostSource, InputOrigin, Ledger, Prices, UsageRow};
 use convo::format::recorded;
 use convo::model::session::Session;
@@ -37,48 +36,21 @@ impl RecordedUsage {
 }
 
 impl RowPart for RecordedUsage {
-    const MEMBERS: &'static [Member<Self>] = &[
-        Member::new(
-            "requests",
-            Integer(|usage| Some(usage.total.requests)),
-            "requests with usage",
-        ),
-        Member::new(
-            "usage_input",
-            Integer(|usage| usage.figure(usage.total.figures.input)),
-            "input tokens, neither read from nor written to a cache; null without a request",
-        ),
-        Member::new(
-            "usage_cache_read",
-            Integer(|usage| usage.figure(usage.total.figures.read)),
-            "input tokens read from a cache; null without a request",
-        ),
-        Member::new(
-            "usage_cache_write",
-            Integer(|usage| usage.figure(usage.total.figures.written)),
-            "input tokens written to a cache; null without a request",
-        ),
-        Member::new(
-            "usage_output",
-            Integer(|usage| usage.figure(usage.total.figures.output)),
-            "output tokens; null without a request",
-        ),
-        Member::new(
-            "usage_reasoning",
-            Integer(|usage| usage.figure(usage.total.figures.reasoning)),
-            "reasoning tokens, a part of the output; null without a request",
-        ),
-        Member::new(
-            "cost",
-            Number(|usage| usage.total.dollars()),
-            "recorded cost, else by prices; null if no request has either",
-        ),
-        Member::new(
-            "currency",
-            Text(|usage| usage.total.dollars().map(|_| usage.currency.clone())),
-            "currency of the cost",
-        ),
-    ];
+    const MEMBERS: &'static [Member<Self>] = members! {
+        "requests": Integer(|usage| Some(usage.total.requests)), "requests with usage";
+        "usage_input": Integer(|usage| usage.figure(usage.total.figures.input)),
+            "input tokens, neither read from nor written to a cache; null without a request";
+        "usage_cache_read": Integer(|usage| usage.figure(usage.total.figures.read)),
+            "input tokens read from a cache; null without a request";
+        "usage_cache_write": Integer(|usage| usage.figure(usage.total.figures.written)),
+            "input tokens written to a cache; null without a request";
+        "usage_output": Integer(|usage| usage.figure(usage.total.figures.output)),
+            "output tokens; null without a request";
+        "usage_reasoning": Integer(|usage| usage.figure(usage.total.figures.reasoning)),
+            "reasoning tokens, a part of the output; null without a request";
+        "cost": Number(|usage| usage.total.dollars()), "recorded cost, else by prices; null if no request has either";
+        "currency": Text(|usage| usage.total.dollars().map(|_| usage.currency.clone())), "currency of the cost";
+    };
 }
 
 /// The source of the figures.
@@ -100,21 +72,10 @@ impl UsageSource {
 }
 
 impl RowPart for UsageSource {
-    const MEMBERS: &'static [Member<Self>] = &[
-        Member::new(
-            "cost_from",
-            Text(|usage| usage.cost_from.map(str::to_string)),
-            "`recorded`, `prices` or `recorded and prices`",
-        ),
-        Member::new(
-            "prices_as_of",
-            Text(|usage| usage.prices_as_of.clone()),
-            "date of the prices",
-        ),
-        Member::new(
-            "estimated",
-            Boolean(|usage| Some(usage.is_estimated)),
-            "whether a figure is an estimate of `--estimate`",
-        ),
-    ];
+    const MEMBERS: &'static [Member<Self>] = members! {
+        "cost_from": Text(|usage| usage.cost_from.map(str::to_string)),
+            "`recorded`, `prices` or `recorded and prices`";
+        "prices_as_of": Text(|usage| usage.prices_as_of.clone()), "date of the prices";
+        "estimated": Boolean(|usage| Some(usage.is_estimated)), "whether a figure is an estimate of `--estimate`";
+    };
 }

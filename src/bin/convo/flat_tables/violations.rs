@@ -1,7 +1,6 @@
 //! The violations of a session.
 
-use super::MemberValue::{Boolean, Integer, Text};
-use super::{Member, RowPart};
+use super::{Member, RowPart, members};
 use std::collections::BTreeSet;
 
 pub struct SessionViolations {
@@ -39,51 +38,19 @@ impl SessionViolations {
 }
 
 impl RowPart for SessionViolations {
-    const MEMBERS: &'static [Member<Self>] = &[
-        Member::new(
-            "api",
-            Text(|found| found.api.map(str::to_string)),
-            "API whose rules were checked: that of `--for`, else that of the format; null if none was",
-        ),
-        Member::new(
-            "valid",
-            Boolean(|found| Some(found.is_valid)),
-            "true without errors; with `--strict`, without warnings too",
-        ),
-        Member::new(
-            "errors",
-            Integer(|found| Some(found.errors)),
-            "violations of level error",
-        ),
-        Member::new(
-            "warnings",
-            Integer(|found| Some(found.warnings)),
-            "violations of level warn",
-        ),
-        Member::new(
-            "repairable",
-            Integer(|found| Some(found.repairable)),
-            "violations of rules that `--for API --fix` repairs",
-        ),
-        Member::new(
-            "rules",
-            Text(|found| found.rules()),
-            "ids of the violated rules and names of those of `--rules`, sorted, separated by commas; a comma in a name is a blank; null if none is violated",
-        ),
-        Member::new(
-            "first_rule",
-            Text(|found| found.first(|first| first.rule.clone())),
-            "rule of the first error, else of the first warning",
-        ),
-        Member::new(
-            "first_message",
-            Text(|found| found.first(|first| first.message.clone())),
-            "message of that violation",
-        ),
-        Member::new(
-            "first_line",
-            Integer(|found| found.first(|first| first.line).flatten()),
-            "line of that violation in the input; null if unknown",
-        ),
-    ];
+    const MEMBERS: &'static [Member<Self>] = members! {
+        "api": Text(|found| found.api.map(str::to_string)),
+            "API whose rules were checked: that of `--for`, else that of the format; null if none was";
+        "valid": Boolean(|found| Some(found.is_valid)), "true without errors; with `--strict`, without warnings too";
+        "errors": Integer(|found| Some(found.errors)), "violations of level error";
+        "warnings": Integer(|found| Some(found.warnings)), "violations of level warn";
+        "repairable": Integer(|found| Some(found.repairable)), "violations of rules that `--for API --fix` repairs";
+        "rules": Text(|found| found.rules()),
+            "ids of the violated rules and names of those of `--rules`, sorted, separated by commas; a comma in a name is a blank; null if none is violated";
+        "first_rule": Text(|found| found.first(|first| first.rule.clone())),
+            "rule of the first error, else of the first warning";
+        "first_message": Text(|found| found.first(|first| first.message.clone())), "message of that violation";
+        "first_line": Integer(|found| found.first(|first| first.line).flatten()),
+            "line of that violation in the input; null if unknown";
+    };
 }
