@@ -3,12 +3,11 @@
 use super::compact::event::{CompactionInfo, ItemChange, ViewEdit};
 use super::{Plan, Stamp};
 use crate::error::Result;
-use crate::model::chain;
 use crate::model::event::Event;
 use crate::model::exchange::Cuts;
-use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use crate::model::{chain, json};
 
 /// The strategy of the event that undoes an append.
 const STRATEGY: &str = "undo";

@@ -4,10 +4,9 @@ use super::materialize::remaining_lines;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::{Action, Event};
 use crate::model::health::Health;
-use crate::model::json;
 use crate::model::session::{Class, DerivedLine, Session};
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{json, time};
 use std::collections::{HashMap, HashSet};
 
 /// Returns the remaining lines of the log; none when every line is needed. Lines of the session may be reduced.

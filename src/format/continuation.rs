@@ -3,8 +3,7 @@
 
 use super::Format;
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
-use crate::model::key;
-use crate::model::time;
+use crate::model::{key, time};
 
 /// Members of Penguin's session metadata that belong to a single session, not to the conversation.
 const OF_ONE_SESSION: [&str; 15] = [

@@ -1,15 +1,13 @@
 //! The native format: a stream of records, one per line, which are passed on unchanged.
 
 use super::lines::{AfterBlock, Block, ByteLines, each_line};
-use super::packed;
 use super::report::Report;
-use super::{FormatSpec, ReadFn, Reader, SessionCount};
+use super::{FormatSpec, ReadFn, Reader, SessionCount, packed};
 use crate::error::{Error, Position, Result};
-use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, quoted};
-use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line, message_length};
 use crate::model::session::Session;
+use crate::model::{event, key};
 use std::io::{self, Read};
 
 /// The description of the format. It has no writer, because its sessions are written from their lines.

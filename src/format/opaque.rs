@@ -3,11 +3,10 @@
 use super::Format;
 use super::report::{Loss, Report};
 use super::request::Api;
-use crate::model::event;
 use crate::model::json::{self, Dialect, array, quoted, wrapped};
-use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use crate::model::{event, key};
 
 /// The member that holds the encrypted item in an event.
 const ITEM_MEMBER: &str = Api::OpenaiResponses.name();

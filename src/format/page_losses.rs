@@ -6,7 +6,7 @@ use super::report::{Loss, LossSet, Report};
 use super::request::media::{Bytes, RequestMedia};
 use super::request::request_part::extra_members;
 use crate::model::display_role;
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::message::{Message, MessagePart};
 use crate::model::note::is_note;
 use crate::model::session::Session;

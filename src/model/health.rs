@@ -13,10 +13,9 @@
 //! These are the states of PenguiFlow. Nothing here reads a clock; callers pass the current time.
 
 use super::event::{Action, Attempt};
-use super::json;
 use super::message::{Category, Role};
 use super::session::{Class, Session};
-use super::time;
+use super::{json, time};
 use crate::model::event;
 use crate::model::named_enum::named_enum;
 use std::collections::HashSet;

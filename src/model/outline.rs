@@ -14,7 +14,7 @@
 
 use super::event::{Action, Event};
 use super::excerpt::{Excerpt, SummaryPosition};
-use super::json::{self};
+use super::json;
 use super::key::hash;
 use super::message::{Category, Role};
 use super::session::{Class, Session};

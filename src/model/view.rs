@@ -1,11 +1,10 @@
 //! The view: the messages that a model would receive. `replay.rs` computes it from a log.
 
 use super::event::Action;
-use super::json;
 use super::message::Message;
 use super::record::{Record, RecordKind};
 use super::session::{Class, Session, Traits};
-use super::summary;
+use super::{json, summary};
 use crate::error::Position;
 use std::borrow::Cow;
 use std::collections::HashSet;

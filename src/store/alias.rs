@@ -3,8 +3,7 @@
 use super::directory::Directory;
 use super::{Store, atomic, no_session};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::json;
-use crate::model::key;
+use crate::model::{json, key};
 use rustix::fs::OFlags;
 use std::io::Read;
 

@@ -1,10 +1,9 @@
 //! The backup that another system keeps next to a file: its state before the last change. Unlike a requested backup,
 //! it replaces the previous one.
 
-use super::atomic;
 use super::directory::{Directory, FileStat};
 use super::patched::Patched;
-use super::rename_sync;
+use super::{atomic, rename_sync};
 use crate::error::Result;
 use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;

@@ -1,15 +1,12 @@
 //! Names of stored sessions: from an id, alias, key or prefix to the session.
 
-use super::Store;
 use super::link::continues;
-use super::names;
+use super::{Store, names};
 use crate::error::{Error, Position, Result};
-use crate::model::chain;
 use crate::model::event::Event;
-use crate::model::json;
-use crate::model::key;
 use crate::model::lineage::Lineage;
 use crate::model::record::Record;
+use crate::model::{chain, json, key};
 use std::collections::HashSet;
 
 /// The prefix of an id that must be taken literally, even if something else has that name.

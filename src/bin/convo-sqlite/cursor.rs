@@ -2,8 +2,7 @@
 //! Source of the keys and members: specstoryai/getspecstory, specstory-cli/pkg/providers/cursoride/types.go.
 
 use super::database::{self, Database, number};
-use super::session_lines::NOWHERE;
-use super::session_lines::{self, object};
+use super::session_lines::{self, NOWHERE, object};
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;

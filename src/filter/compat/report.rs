@@ -2,8 +2,7 @@
 
 use super::super::compact::event::{ItemChange, Size, ViewEdit};
 use super::super::compact::explain::kind;
-use super::super::compact::state::AtomLevel;
-use super::super::compact::state::CompactionState;
+use super::super::compact::state::{AtomLevel, CompactionState};
 use super::super::compact::{AtomReport, CompactionReport, Prefix};
 use super::choice::ViewChanges;
 use super::history::CompatHistory;

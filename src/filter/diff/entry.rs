@@ -1,7 +1,7 @@
 //! The items of a view, prepared for comparison.
 
 use super::earlier::event_id;
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::key::sha256;
 use crate::model::message::{Message, MessagePart, ToolCall};
 use crate::model::session::Session;

@@ -6,11 +6,10 @@ use super::record::restore;
 use super::side::{MergeSide, SearchScope};
 use super::work::{IncomingRecord, Merging, branch_id, event_id, generated_line};
 use crate::error::{Error, Result};
-use crate::model::event;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Class;
-use crate::model::time;
+use crate::model::{event, time};
 
 /// Where to insert records: a session of the second side, and a range of lines that only the first side has.
 #[derive(Clone, Copy)]

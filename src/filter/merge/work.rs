@@ -5,10 +5,9 @@ use super::merged::{Conflict, LineSource, MergeOptions, Merged, MergedLine};
 use super::record::{ChosenVersion, HeaderChange, choose_version, conflict, edit};
 use super::side::{self, SearchScope, SidePart, Sides};
 use crate::error::{Position, Result};
-use crate::model::json;
-use crate::model::key;
 use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Class;
+use crate::model::{json, key};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -7,7 +7,7 @@ use crate::format::workspace::Workspace;
 use crate::model::chain::ChainLinks;
 use crate::model::header;
 use crate::model::health::Health;
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::lineage::Lineage;
 use crate::model::session::Session;
 pub use crate::model::title::{Title, TitleSource};

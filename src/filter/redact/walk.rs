@@ -1,11 +1,9 @@
 //! Visits every string of a JSON text, with its path.
 
-use super::SecretScan;
 use super::edit::{Secret, TextEdit};
 use super::kind::{Certainty, MEDIA};
 use super::mapped::Mapped;
-use super::media;
-use super::place;
+use super::{SecretScan, media, place};
 use crate::model::json::{Dialect, skip_space, value_end};
 use crate::model::key::sha256;
 use std::ops::Range;

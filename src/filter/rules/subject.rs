@@ -1,12 +1,11 @@
 //! A session prepared for rules: its texts, calls and results.
 
 use crate::error::Position;
-use crate::model::calls;
 use crate::model::message::{Message, Role};
 use crate::model::record::Record;
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{calls, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -2,11 +2,10 @@
 
 use super::CopyPolicy;
 use crate::filter::copies::copy_message;
-use crate::model::chain;
-use crate::model::key;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use crate::model::{chain, key};
 use crate::tokens::Counter;
 
 /// A message that is copied into later parts.

@@ -11,9 +11,8 @@ use super::standing_instructions::{instruction_share, pins, with_pins, without_h
 use super::{ChunkedRequest, SummaryOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::Action;
-use crate::model::json;
-use crate::model::key;
 use crate::model::session::Session;
+use crate::model::{json, key};
 use crate::tokens::Counter;
 use sha2::Digest;
 

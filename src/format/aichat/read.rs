@@ -3,12 +3,11 @@
 use super::layout::{self, ListElement, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
 use crate::error::{Error, Position, Result};
-use crate::format::content;
 use crate::format::kit::records::passthrough;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::workspace::Workspace;
-use crate::format::{DocumentSource, Format};
+use crate::format::{DocumentSource, Format, content};
 use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};

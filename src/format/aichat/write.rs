@@ -1,16 +1,14 @@
 //! Writes a session as a file: unchanged elements keep their lines, others are encoded as aichat does.
 
 use super::element::element;
-use super::layout;
 use super::read::{self, ReadElement};
-use super::{COMPRESSED, LIVE, NAME, encode, yaml};
+use super::{COMPRESSED, LIVE, NAME, encode, layout, yaml};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::{losses, records};
-use crate::format::native;
 use crate::format::report::Report;
 use crate::format::request::order;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{DocumentSource, EditedSession, Purpose, written};
+use crate::format::{DocumentSource, EditedSession, Purpose, native, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};

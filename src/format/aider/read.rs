@@ -9,12 +9,10 @@ use crate::format::lines::placed_lines;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
 use crate::format::{DocumentSource, Format, Input, SessionReader};
-use crate::model::event;
 use crate::model::json::{ObjectBuilder, quoted};
-use crate::model::key;
 use crate::model::record::body_of;
 use crate::model::session::Session;
-use crate::model::time;
+use crate::model::{event, key, time};
 
 /// Opens a file.
 pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {

@@ -10,11 +10,10 @@ use crate::format::kit::records::passthrough_raw;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
 use crate::format::{Purpose, written};
-use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{json, time};
 use std::io::Write;
 
 /// The time of a session without one.

@@ -8,7 +8,6 @@ mod write;
 pub(super) use element::message;
 pub(super) use write::write;
 
-use super::content;
 use super::detect::Signature;
 use super::report::{Loss, LossSet};
 use super::request::Api;
@@ -16,7 +15,7 @@ use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::{ApiShape, Decoder, Interface};
 use super::request::request_part::{RequestPart, WriteSettings};
-use super::{Format, FormatSpec, document};
+use super::{Format, FormatSpec, content, document};
 
 /// These messages, as a format.
 pub const FORM: FormatSpec = FormatSpec {

@@ -4,12 +4,11 @@
 use super::block;
 use crate::format::Purpose;
 use crate::format::request::call::CallMembers;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
 use crate::format::request::turns::{RequestTurn, TurnEncoder};
-use crate::format::request::{Api, ProviderRequest, draft};
+use crate::format::request::{Api, ProviderRequest, draft, part_losses};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 use std::collections::HashMap;

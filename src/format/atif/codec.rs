@@ -7,7 +7,7 @@ use crate::format::object::text;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json::{self};
+use crate::model::json;
 
 pub struct Atif;
 

@@ -13,9 +13,8 @@ mod encode;
 mod tests;
 
 use super::detect::{ObjectShape, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, SessionCount};
+use super::{FormatSpec, SessionCount, kit};
 use codec::Atif;
 
 /// Trajectories, as a format.

@@ -2,18 +2,15 @@
 
 use super::NAME;
 use super::element::{self, compaction, element, time_of};
-use crate::format::Format;
-use crate::format::Purpose;
-use crate::format::content;
 use crate::format::kit::{
     Codec, Decoded, Draft, Editor, LineageInfo, SessionInfo, SummaryDraft, Visible, losses,
 };
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
-use crate::format::request::Api;
-use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
+use crate::format::request::{Api, draft};
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, Purpose, content};
 use crate::model::json::{self, quoted};
 
 #[derive(Default)]

@@ -11,9 +11,8 @@ mod read;
 mod tests;
 
 use super::detect::Signature;
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, ReadFn};
+use super::{FormatSpec, ReadFn, kit};
 use codec::CLINE;
 
 /// These sessions, as a format.

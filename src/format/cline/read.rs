@@ -3,10 +3,9 @@
 use super::NAME;
 use super::codec::{Cline, Compacted};
 use crate::error::{Error, Position, Result};
-use crate::format::kit;
 use crate::format::kit::records::note;
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Purpose};
+use crate::format::{DocumentSource, Purpose, kit};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 

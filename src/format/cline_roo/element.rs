@@ -1,8 +1,7 @@
 //! Classifies the elements of a history.
 
-use crate::model::json;
 pub use crate::model::json::member_text as text;
-use crate::model::time;
+use crate::model::{json, time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementKind {

@@ -16,9 +16,8 @@ mod tags;
 mod tests;
 
 use super::detect::Signature;
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, ReadFn};
+use super::{FormatSpec, ReadFn, kit};
 use codec::CLINE_ROO;
 
 /// These histories, as a format.

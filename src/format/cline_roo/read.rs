@@ -4,9 +4,8 @@ use super::codec::ClineRoo;
 use super::element::{is_tagged, text};
 use super::panel::{self, Panel};
 use crate::error::{Error, Position, Result};
-use crate::format::DocumentSource;
-use crate::format::kit;
 use crate::format::report::Report;
+use crate::format::{DocumentSource, kit};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 

@@ -2,10 +2,9 @@
 //! their display events, edited ones are changed, new ones are inserted. A summary is written as Codex does: as one
 //! compaction line with the remaining history, and all earlier lines are kept.
 
-use super::items;
 use super::log_slot::{self, LineRelation, LogSlot};
 use super::turns::TurnLines;
-use super::{NAME, encode_new};
+use super::{NAME, encode_new, items};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;

@@ -1,14 +1,12 @@
 //! Implements the kit's codec for Continue's items. A unit is reasoning and the reply that follows it.
 
-use super::NAME;
 use super::decode::{self, message_of, role, text};
-use super::encode;
-use crate::format::Format;
-use crate::format::content;
+use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 use std::collections::HashSet;
 

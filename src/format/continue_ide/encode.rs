@@ -2,9 +2,8 @@
 
 use super::decode::{self, output, text};
 use crate::format::report::{Loss, Report};
-use crate::format::request::draft;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
+use crate::format::request::{draft, part_losses};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 use std::collections::hash_map::Entry;

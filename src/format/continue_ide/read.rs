@@ -3,9 +3,8 @@
 use super::codec::Continue;
 use super::decode::text;
 use crate::error::{Error, Result};
-use crate::format::DocumentSource;
-use crate::format::kit;
 use crate::format::report::Report;
+use crate::format::{DocumentSource, kit};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::time;

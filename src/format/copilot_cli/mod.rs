@@ -12,10 +12,9 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-use super::FormatSpec;
 use super::detect::{LineKind, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::Copilot;
 
 /// These logs, as a format.

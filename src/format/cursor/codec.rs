@@ -2,13 +2,11 @@
 
 use super::NAME;
 use super::pairs::{self, CallPairs, message};
-use crate::format::Format;
-use crate::format::blocks;
-use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout};
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
+use crate::format::{Format, blocks, content};
 use crate::model::json::{self, ObjectBuilder};
 use std::collections::HashMap;
 

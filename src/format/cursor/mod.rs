@@ -8,10 +8,9 @@ mod pairs;
 #[cfg(test)]
 mod tests;
 
-use super::FormatSpec;
 use super::detect::{Signature, has_content};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::CursorTranscript;
 
 /// These transcripts, as a format.

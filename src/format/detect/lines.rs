@@ -1,9 +1,8 @@
 //! Detects the format of JSON Lines by a header line, or else by a majority vote of the lines.
 
-use super::order;
 use super::shape::ObjectShape;
 use super::signature::{Signature, has_role, is_own};
-use super::{Candidate, Detection, Format, Hints, excerpt};
+use super::{Candidate, Detection, Format, Hints, excerpt, order};
 use crate::model::json::{self, Dialect};
 
 /// Detects the format from the first line alone. The other lines only decide whether the content is supported.

@@ -10,13 +10,11 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input};
-use crate::format::{Purpose, content};
-use crate::model::header;
+use crate::format::{Format, Input, Purpose, content};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{header, time};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

@@ -11,10 +11,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::FormatSpec;
 use super::detect::{ObjectShape, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::LOG;
 
 /// These logs, as a format.

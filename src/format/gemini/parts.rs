@@ -5,7 +5,7 @@ use crate::format::Purpose;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::message::Role;
 use std::collections::HashMap;
 

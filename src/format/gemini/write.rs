@@ -4,12 +4,11 @@
 use crate::format::report::Loss;
 use crate::format::request::call::CallMembers;
 use crate::format::request::media::RequestMedia;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
 };
 use crate::format::request::turns::{RequestTurn, TurnEncoder};
-use crate::format::request::{Api, ProviderRequest, draft};
+use crate::format::request::{Api, ProviderRequest, draft, part_losses};
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use std::collections::HashMap;
 

@@ -25,9 +25,8 @@ mod tests;
 mod usage;
 
 use super::detect::{LineKind, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader};
+use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader, kit};
 use crate::error::{Error, Result};
 use codec::GeminiCli;
 use std::io::Read;

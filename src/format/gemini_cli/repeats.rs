@@ -1,7 +1,7 @@
 //! Finds duplicate results. Gemini CLI 0.60 writes results both with their calls and in later user records, sends both
 //! when it resumes a session, and records what it sent (google-gemini/gemini-cli#29365).
 
-use crate::model::json::{self};
+use crate::model::json;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

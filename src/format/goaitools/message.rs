@@ -1,16 +1,13 @@
 //! Converts stored messages to native lines, and finds data that goaitools itself would reject.
 
 use crate::error::Position;
-use crate::format::content;
 use crate::format::go_json::folded;
 use crate::format::kit::records;
-use crate::format::openai_chat;
 use crate::format::request::request_part::AMBIGUOUS_MEMBERS;
-use crate::model::event;
+use crate::format::{content, openai_chat};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
-use crate::model::key;
 use crate::model::record::Record;
-use crate::model::summary;
+use crate::model::{event, key, summary};
 use std::collections::BTreeMap;
 
 /// Members known to goaitools, in its order.

@@ -1,17 +1,13 @@
 //! Implements the kit's codec for goose sessions.
 
-use super::NAME;
-use super::decode;
 use super::element::GooseMessage;
-use super::encode;
-use crate::format::Format;
-use crate::format::content;
+use super::{NAME, decode, encode};
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::json;
-use crate::model::{summary, time};
+use crate::format::{Format, content};
+use crate::model::{json, summary, time};
 
 pub struct Goose;
 

@@ -3,8 +3,7 @@
 use super::element::{GooseMessage, kind};
 use crate::format::kit::{Draft, Visible};
 use crate::format::request::contents::joined;
-use crate::format::request::draft;
-use crate::format::request::mcp;
+use crate::format::request::{draft, mcp};
 use crate::model::json::{self, ObjectBuilder, quoted};
 
 fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {

@@ -13,12 +13,11 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
-use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::{Category, Role};
 use crate::model::session::Session;
-use crate::model::summary;
 use crate::model::view::View;
+use crate::model::{event, summary};
 
 impl Editor for Goose {
     /// The time of the latest message.

@@ -5,10 +5,9 @@ use crate::format::kit::{Decoded, Draft};
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{RequestContent, content_parts, joined};
-use crate::format::request::draft;
 use crate::format::request::media::RequestMedia;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::AnnotatedMessage;
+use crate::format::request::{draft, part_losses};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
 

@@ -13,10 +13,9 @@ mod sidecar;
 mod tests;
 mod updates;
 
-use super::FormatSpec;
 use super::detect::{LineKind, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::CHAT;
 
 /// These sessions, as a format.

@@ -3,8 +3,7 @@
 use super::updates::{GrokUpdate, time_of};
 use crate::format::kit::{LineageInfo, SessionInfo, Sidecar};
 use crate::format::workspace::Workspace;
-use crate::model::json;
-use crate::model::time;
+use crate::model::{json, time};
 
 /// The information next to a file with this name.
 pub fn read(name: Option<&str>, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {

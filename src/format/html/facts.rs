@@ -4,14 +4,13 @@ use super::chart;
 use super::escape::{escaped, unescaped};
 use super::outline::{Outline, beginning};
 use crate::format::native;
-use crate::model::header;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::lineage::Lineage;
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::title::Title;
 use crate::model::view::{Item, View};
 use crate::model::visible::thousands;
+use crate::model::{header, time};
 
 /// The name of the meta element with the data, which the index reads.
 pub const NAME: &str = "convo-session";

@@ -6,13 +6,12 @@ use super::outline::Outline;
 use super::{call, chart, media, prose};
 use crate::format::page::{PageOptions, PageThinking};
 use crate::model::display_role::{self, Tools};
-use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::note::{Note, Notes};
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::{Item, View};
 use crate::model::visible::thousands;
+use crate::model::{json, time};
 use std::collections::HashMap;
 use std::ops::Range;
 

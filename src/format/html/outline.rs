@@ -1,12 +1,10 @@
 //! Computes the layout of pages: position, size and time of every message, and its page.
 
 use crate::format::request::token_figures::Figures;
-use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
-use crate::model::time;
-use crate::model::title;
 use crate::model::view::{Item, View};
+use crate::model::{json, time, title};
 
 /// Roles of the charts, in the order of a bar's segments.
 pub const ROLES: [&str; 4] = ["system", "user", "assistant", "tool"];

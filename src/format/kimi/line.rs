@@ -1,8 +1,7 @@
 //! Parses lines of a Kimi Code log.
 
 use crate::format::object::text;
-use crate::model::json;
-use crate::model::time;
+use crate::model::{json, time};
 use std::borrow::Cow;
 
 /// The type of a line.

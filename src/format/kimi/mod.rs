@@ -15,10 +15,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::FormatSpec;
 use super::detect::Signature;
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::LOG;
 
 /// These sessions, as a format.

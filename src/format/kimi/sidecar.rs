@@ -4,8 +4,7 @@ use super::stream;
 use crate::format::kit::{LineageInfo, SessionInfo, Sidecar};
 use crate::format::object::text;
 use crate::format::workspace::Workspace;
-use crate::model::json;
-use crate::model::time;
+use crate::model::{json, time};
 
 /// Paths of a session's state: next to its files, or next to the directories of its agents.
 const STATES: [&str; 2] = ["state.json", "../../state.json"];

@@ -3,11 +3,10 @@
 use super::changes::{ElementChange, NextElement, source_view};
 use super::codec::{Codec, Layout};
 use super::frame::ElementEdit;
-use super::losses;
 use super::records::{self, annotated_messages};
 use super::residue::{residue, restore_changed};
-use super::session;
 use super::source::Source;
+use super::{losses, session};
 use crate::error::{Error, Result};
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};

@@ -2,11 +2,10 @@
 
 use super::read::{self, DictElement};
 use super::{NAME, row, write};
-use crate::format::Format;
-use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Editor, Layout};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
+use crate::format::{Format, content};
 use crate::model::json;
 
 /// The codec, for one of the two serialized forms.

@@ -18,9 +18,8 @@ mod tests;
 mod write;
 
 use super::detect::{ObjectShape, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, SessionCount};
+use super::{FormatSpec, SessionCount, kit};
 use crate::model::json::{self, Dialect};
 use codec::DICT;
 

@@ -10,16 +10,14 @@ mod write;
 
 pub(super) use write::{message, request};
 
-use super::content;
 use super::report::{Loss, LossSet, Report};
 use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
-use super::request::interface::ResponseShape;
-use super::request::interface::{ApiShape, Decoder, Interface};
+use super::request::interface::{ApiShape, Decoder, Interface, ResponseShape};
 use super::request::request_part::{AMBIGUOUS_MEMBERS, RequestPart, WriteSettings};
 use super::spec::Purpose;
-use super::{Format, FormatSpec, document};
+use super::{Format, FormatSpec, content, document};
 use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::record::Record;

@@ -4,9 +4,8 @@
 use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::RequestMedia;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{AMBIGUOUS_MEMBERS, extra_members, has_more_data};
-use crate::format::request::{self, Api, ProviderRequest, RequestElement};
+use crate::format::request::{self, Api, ProviderRequest, RequestElement, part_losses};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{MessagePart, Role};
 use crate::model::record::{Record, RecordKind};

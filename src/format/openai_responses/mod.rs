@@ -14,10 +14,8 @@ use super::report::{Loss, LossSet};
 use super::request::Api;
 use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
-use super::request::interface::ResponseShape;
-use super::request::interface::{ApiShape, Decoder, Interface};
-use super::request::request_part::AnnotatedMessage;
-use super::request::request_part::{RequestPart, WriteSettings};
+use super::request::interface::{ApiShape, Decoder, Interface, ResponseShape};
+use super::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use super::{Format, FormatSpec, document};
 
 /// These items, as a format.

@@ -3,10 +3,8 @@
 use super::part;
 use crate::format::report::Loss;
 use crate::format::request::call::CallMembers;
-use crate::format::request::draft;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings, extra_members};
-use crate::format::request::{Api, ProviderRequest, RequestElement};
+use crate::format::request::{Api, ProviderRequest, RequestElement, draft, part_losses};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 use crate::model::summary;

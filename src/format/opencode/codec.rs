@@ -3,12 +3,11 @@
 use super::compaction::{self, CompactionRole};
 use super::element::{OpencodeMessage, rfc3339};
 use super::{NAME, decode, encode, new_messages};
-use crate::format::Format;
-use crate::format::content;
 use crate::format::kit::{Codec, Decoded, LineageInfo, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 
 pub struct Opencode;

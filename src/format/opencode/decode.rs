@@ -1,13 +1,11 @@
 //! Converts elements to messages: a user message, or a model message per step with the results of its calls.
 
-use super::content;
 use super::element::{OpencodeMessage, Sender, kind, milliseconds, rfc3339};
-use super::new_messages;
+use super::{content, new_messages};
 use crate::format::kit::{Draft, Visible};
-use crate::format::request::contents;
-use crate::format::request::draft;
 use crate::format::request::request_part::extra_members;
 use crate::format::request::token_figures::Figures;
+use crate::format::request::{contents, draft};
 use crate::model::json::{self, ObjectBuilder, quoted};
 
 /// The text that a model receives in place of a cleared result. Source: opencode, session/message-v2.ts.

@@ -1,8 +1,7 @@
 //! Encodes messages as elements, without ids and times that only new ones need.
 
-use super::content;
 use super::element::kind;
-use super::new_messages;
+use super::{content, new_messages};
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
 use crate::format::request::contents::{self, RequestContent};

@@ -18,9 +18,8 @@ pub mod storage;
 mod tests;
 
 use super::detect::Signature;
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, SessionCount};
+use super::{FormatSpec, SessionCount, kit};
 use codec::Opencode;
 
 /// opencode's exports, as a format.

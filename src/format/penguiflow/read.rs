@@ -2,12 +2,11 @@
 
 use super::super::native::{self, HeaderBuilder};
 use super::super::{DocumentSource, Format};
-use super::EXTRA_MEMBER;
-use super::config;
 use super::turn::{self, TurnZone};
+use super::{EXTRA_MEMBER, config};
 use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
-use crate::model::event::{self};
+use crate::model::event;
 use crate::model::health::{Health, State};
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, quoted};
 use crate::model::key;

@@ -1,9 +1,8 @@
 //! Computes the PenguiFlow memory of a session: turns by zone, summary and health.
 
-use super::config;
 use super::read::{BASE_ATTEMPT, BY};
-use super::reply;
 use super::turn::{self, PenguiflowTurn, TurnZone};
+use super::{config, reply};
 use crate::error::Result;
 use crate::model::exchange::Cuts;
 use crate::model::header;

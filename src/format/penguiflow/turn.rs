@@ -1,7 +1,6 @@
 //! A PenguiFlow turn: user message, answer, and a digest of the tool calls between them.
 
-use super::digest;
-use super::python;
+use super::{digest, python};
 use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, push_text, quoted};

@@ -1,9 +1,8 @@
 //! Writes a session as a PenguiFlow document, or as the memory that a model receives.
 
-use super::python;
 use super::state::PenguiflowState;
 use super::turn::{PenguiflowTurn, TurnZone};
-use super::{EXTRA_MEMBER, config};
+use super::{EXTRA_MEMBER, config, python};
 use crate::model::json::{self, Dialect, push_text};
 use crate::model::retention::Strategy;
 

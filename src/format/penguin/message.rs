@@ -6,11 +6,10 @@ use super::native_metadata::{self, MEMBER, PreservedMembers};
 use super::totals::DocumentTotals;
 use super::{category, numbers};
 use crate::error::Position;
-use crate::model::event;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::Derive;
 use crate::model::message::{Category, Role};
-use crate::model::{summary, time};
+use crate::model::{event, summary, time};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

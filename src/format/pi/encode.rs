@@ -2,10 +2,8 @@
 
 use crate::format::report::Report;
 use crate::format::request::call::CallMembers;
-use crate::format::request::draft;
-use crate::format::request::mcp;
-use crate::format::request::part_losses;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
+use crate::format::request::{draft, mcp, part_losses};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;

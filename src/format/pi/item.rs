@@ -10,9 +10,8 @@ use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder, array, wrapped};
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
-use crate::model::summary;
-use crate::model::time;
 use crate::model::view::{Item, View};
+use crate::model::{summary, time};
 use std::collections::HashMap;
 
 /// Tool names by call id, each with the line of its call; some programs use an id for several calls.

@@ -1,8 +1,7 @@
 //! Converts the message of an entry to a native one.
 
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::format::request::mcp;
-use crate::format::request::request_part;
+use crate::format::request::{mcp, request_part};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use super::call::{Function, RawCall};
 use super::go;
 use super::line::MessageLine;
 use crate::format::go_json::push_text;
-use crate::model::json::{self};
+use crate::model::json;
 use std::borrow::Cow;
 
 /// Go's zero time, which means no time.

@@ -1,8 +1,7 @@
 //! Builds a session from a log: messages and rejected lines in order, then events that reproduce PicoClaw's view.
 
-use super::facts;
-use super::go;
 use super::line::MessageLine;
+use super::{facts, go};
 use crate::error::Position;
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;

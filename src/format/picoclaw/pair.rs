@@ -5,16 +5,14 @@ use super::sidecar::PicoclawSidecar;
 use super::write::LogEncoder;
 use super::{LOG, SIDECAR, aliases_among, go};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::Purpose;
-use crate::format::go_json;
 use crate::format::indent::indented;
 use crate::format::output_names::DirFile;
 use crate::format::report::{Loss, Report};
+use crate::format::{Purpose, go_json};
 use crate::model::json::{self, Dialect};
-use crate::model::key;
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{key, time};
 
 /// Maximum length of a file name in bytes.
 const LONGEST_NAME: usize = 255;

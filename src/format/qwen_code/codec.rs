@@ -2,8 +2,6 @@
 
 use super::record::{self, message};
 use super::{NAME, compression, encode, tree};
-use crate::format::Format;
-use crate::format::content;
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{
     Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, Visible, lines_of,
@@ -13,6 +11,7 @@ use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Format, content};
 use crate::model::json;
 
 pub struct QwenCode;

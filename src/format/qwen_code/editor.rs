@@ -3,14 +3,13 @@
 use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
 use super::{NAME, compression};
-use crate::format::Purpose;
-use crate::format::gemini;
 use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, lines_of, losses, records};
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
+use crate::format::{Purpose, gemini};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;

@@ -1,9 +1,8 @@
 //! Encodes messages as records.
 
-use crate::format::gemini;
-use crate::format::gemini_cli;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
+use crate::format::{gemini, gemini_cli};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 

@@ -14,10 +14,9 @@ mod record;
 mod tests;
 mod tree;
 
-use super::FormatSpec;
 use super::detect::{LineKind, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::QwenCode;
 
 /// These logs, as a format.

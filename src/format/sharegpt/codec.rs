@@ -2,15 +2,13 @@
 
 use super::decode::{Outline, member_names, role_of};
 use super::{NAME, encode};
-use crate::format::Format;
-use crate::format::Purpose;
-use crate::format::content;
 use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source};
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
 use crate::format::workspace::Member;
+use crate::format::{Format, Purpose, content};
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;

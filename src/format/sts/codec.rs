@@ -7,12 +7,11 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::model::header;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::session::Session;
-use crate::model::time;
 use crate::model::view::View;
+use crate::model::{header, time};
 
 pub struct Trace;
 

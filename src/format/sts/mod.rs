@@ -10,10 +10,9 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-use super::FormatSpec;
 use super::detect::{LineKind, Signature};
-use super::kit;
 use super::report::{Loss, LossSet};
+use super::{FormatSpec, kit};
 use codec::Trace;
 
 /// These traces, as a format.

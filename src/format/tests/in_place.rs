@@ -1,8 +1,7 @@
 //! Invariants of every format whose files are changed in place, tested on its public sample files.
 
 use super::bed::{cut, returned, through_lines};
-use super::displayed;
-use super::truth;
+use super::{displayed, truth};
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{DocumentSource, Format, Input, Purpose, convert};

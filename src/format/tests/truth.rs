@@ -5,7 +5,7 @@ use crate::format::report::Report;
 use crate::format::sessions::{Input, Neighbor, SessionReader};
 use crate::format::{DocumentSource, Format, ReadFn, convert};
 use crate::model::event::Action;
-use crate::model::json::{self};
+use crate::model::json;
 use crate::model::message::Message;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;

@@ -23,9 +23,8 @@ mod tests;
 mod ui_part;
 
 use super::detect::Signature;
-use super::kit;
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, ReadFn, SessionCount};
+use super::{FormatSpec, ReadFn, SessionCount, kit};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;

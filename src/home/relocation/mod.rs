@@ -11,8 +11,7 @@ pub use rules::FileRule;
 
 use super::listing::{is_absent, matching};
 use super::places::Home;
-use crate::error::reason;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, reason};
 use dirs::ProjectDirs;
 use std::collections::HashSet;
 use std::fs::File;

@@ -3,12 +3,10 @@
 use super::{GcOptions, known_by};
 use crate::error::{Error, Position, Result};
 use crate::format::lines::ByteLines;
-use crate::model::event;
-use crate::model::json;
 use crate::model::record::Record;
-use crate::model::reduced;
 use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::time::seconds;
+use crate::model::{event, json, reduced};
 use crate::store::locked_log::{LineDigest, LockedLog};
 use crate::store::log::{self, LogChain, Pending};
 use crate::store::patched::{Patched, PatchedReader};

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use convo::error::{Error, Result};
-use convo::format::Format;
 use convo::format::page::{PageOptions, PageThinking, Theme};
-use convo::format::training;
+use convo::format::{Format, training};
 
 /// Contents of HTML pages.
 #[derive(Args, Clone, Debug, Default)]

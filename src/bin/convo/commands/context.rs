@@ -3,9 +3,7 @@
 use super::Run;
 use crate::args::{BudgetArgs, ChainArgs, InputArgs, OutputArgs, Selecting, TokenizerArgs};
 use crate::context::Context;
-use crate::input::InputSettings;
-use crate::input::chain_reader;
-use crate::input::operands;
+use crate::input::{InputSettings, chain_reader, operands};
 use crate::provider_request;
 use crate::writing::{Export, report_dangling, write_to};
 use clap::Args;

@@ -20,10 +20,9 @@ use crate::overviews::OverviewReader;
 use crate::programs::database;
 use convo::error::{Error, ErrorKind};
 use convo::filter::overview::Overview;
-use convo::home::FileKind;
 use convo::home::{
-    Directories, Environment, Home, HomeFiles, HomeIndex, Retention, RunningMarkers, RunningSign, Sidecars,
-    Transcript, orphans,
+    Directories, Environment, FileKind, Home, HomeFiles, HomeIndex, Retention, RunningMarkers, RunningSign,
+    Sidecars, Transcript, orphans,
 };
 use convo::model::{threads, time};
 use convo::store::FileStat;

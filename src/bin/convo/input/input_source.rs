@@ -1,7 +1,6 @@
 //! Detects the format of a file by its first bytes and by neighboring files; reads a document together with those.
 
-use crate::input::opencode_dir;
-use crate::input::regular;
+use crate::input::{opencode_dir, regular};
 use crate::pipe::Stdin;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::compression::{self, Wrapped};

@@ -1,8 +1,7 @@
 //! Reads the sessions of many files in parallel for display, without messages and without input options.
 
 use super::input_source::{convert, detect_file, neighbor, source_name, unwrapped};
-use super::opencode_dir;
-use super::regular;
+use super::{opencode_dir, regular};
 use convo::error::{Error, Result};
 use convo::format::native::NativeReader;
 use convo::format::report::Report;

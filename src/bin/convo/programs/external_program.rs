@@ -3,8 +3,7 @@
 
 use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
-use crate::programs::plugin;
-use crate::programs::program_name;
+use crate::programs::{plugin, program_name};
 use convo::error::{Error, ErrorKind, reason};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;

@@ -3,8 +3,7 @@
 use super::packing::Packing;
 use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
 use crate::errors::named;
-use crate::input::input_source::peek_stdin;
-use crate::input::input_source::{detect_file, unwrapped};
+use crate::input::input_source::{detect_file, peek_stdin, unwrapped};
 use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::packed::HashFn;

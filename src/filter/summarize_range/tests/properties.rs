@@ -5,11 +5,10 @@ use super::{
     extracted, in_chunks, run_random, stamped, with,
 };
 use crate::error::ErrorKind;
-use crate::filter::Plan;
 use crate::filter::compact::tests::sessions::Plot;
 use crate::filter::compact::tests::validity::broken;
-use crate::filter::restore;
 use crate::filter::tests::histories::{materialized, reread, sent};
+use crate::filter::{Plan, restore};
 use crate::model::exchange::Cuts;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};

@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::filter::Plan;
-use crate::filter::Stamp;
 use crate::filter::truncate::{self, CutPoint};
+use crate::filter::{Plan, Stamp};
 use crate::model::key;
 use std::collections::HashSet;
 

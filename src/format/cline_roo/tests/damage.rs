@@ -1,9 +1,8 @@
 //! Malicious histories.
 
 use super::{session, shown, with, written};
-use crate::format::Format;
-use crate::format::Purpose;
 use crate::format::tests::in_place;
+use crate::format::{Format, Purpose};
 use proptest::prelude::*;
 
 fn element(kind: u8, nth: usize) -> String {

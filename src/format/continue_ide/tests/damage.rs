@@ -1,9 +1,8 @@
 //! Malicious documents.
 
 use super::{session, shown, with, without, written};
-use crate::format::Format;
-use crate::format::Purpose;
 use crate::format::tests::in_place;
+use crate::format::{Format, Purpose};
 use proptest::prelude::*;
 
 fn item(kind: u8, nth: usize) -> String {

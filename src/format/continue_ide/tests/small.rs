@@ -1,9 +1,8 @@
 //! Tests with small documents.
 
 use super::{session, shown, texts, through_lines, try_session, with, without, written};
-use crate::format::Purpose;
 use crate::format::report::{Loss, Report};
-use crate::format::{DocumentSource, continue_ide};
+use crate::format::{DocumentSource, Purpose, continue_ide};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;

@@ -1,9 +1,8 @@
 //! Malicious logs, and generated sessions.
 
 use super::{returned, sessions, shown, with, written};
-use crate::format::Format;
-use crate::format::Purpose;
 use crate::format::tests::in_place;
+use crate::format::{Format, Purpose};
 use proptest::prelude::*;
 
 fn line(kind: u8, id: u8) -> String {

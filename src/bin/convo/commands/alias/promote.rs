@@ -7,11 +7,10 @@ use convo::filter::Stamp;
 use convo::filter::promotion::{self, Promoted};
 use convo::format::report::Report;
 use convo::model::chain::ChainLinks;
-use convo::model::json;
-use convo::model::key;
 use convo::model::scope::{KeyForm, main_key, picoclaw_normalize, signature};
 use convo::model::session::Session;
 use convo::model::view::View;
+use convo::model::{json, key};
 use convo::store::{Store, foreign};
 use std::collections::HashSet;
 

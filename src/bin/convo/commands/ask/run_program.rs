@@ -3,9 +3,7 @@
 use super::live_output::LiveOutput;
 use crate::args::TokenizerArgs;
 use crate::context::Context;
-use crate::edit::processed;
-use crate::edit::retention;
-use crate::edit::{EventIds, LineDestination};
+use crate::edit::{EventIds, LineDestination, processed, retention};
 use crate::errors::named;
 use crate::input::stdin_messages;
 use crate::programs::counter_choice::stored_tokenizer;

@@ -3,9 +3,7 @@
 use super::run_program::{PromptReply, PromptRequest};
 use crate::args::Input;
 use crate::context::Context;
-use crate::edit::continuation;
-use crate::edit::retention;
-use crate::edit::{self, EditRequest, EventIds, LineDestination};
+use crate::edit::{self, EditRequest, EventIds, LineDestination, continuation, retention};
 use crate::errors::{named, stopped};
 use crate::input::InputSessions;
 use crate::output::{count_of, visible};

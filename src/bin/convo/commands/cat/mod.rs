@@ -6,11 +6,9 @@ mod sets;
 use super::Run;
 use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
 use crate::context::Context;
-use crate::input::chain_reader;
 use crate::input::follow::follow;
 use crate::input::open::OpenInput;
-use crate::input::operands;
-use crate::input::{InputSessions, InputSettings, report_and_continue};
+use crate::input::{InputSessions, InputSettings, chain_reader, operands, report_and_continue};
 use crate::provider_request;
 use crate::writing::{
     Export, OutputFormat, SessionGroups, SessionWriter, can_write_back, single, with_model, wrap,

@@ -7,8 +7,7 @@ use crate::errors::nearest;
 use CompatSystem::{Goaitools, Langchain, OpenaiAgents, Penguin, Picoclaw};
 use ValueForm::{Each, Flag, List, One};
 use clap::{Arg, ArgAction};
-use convo::filter::compat::CompatSystem;
-use convo::filter::compat::langchain;
+use convo::filter::compat::{CompatSystem, langchain};
 
 #[derive(Debug)]
 pub struct Setting {

@@ -1,11 +1,9 @@
 //! `completions` and `man`: print the completion script of a shell, and the manual page of a command.
 
-use super::Run;
-use super::man;
-use crate::commands;
-use crate::completion;
+use super::{Run, man};
 use crate::context::Context;
 use crate::programs::{plugin, plugin_command};
+use crate::{commands, completion};
 use clap::Args;
 use convo::error::Error;
 use std::io::{IsTerminal, Write};

@@ -6,8 +6,7 @@ use crate::context::Context;
 use crate::errors::named;
 use convo::error::ErrorKind::{Data, Exists, NotFound, Unsafe};
 use convo::model::{json, key};
-use convo::store::Store;
-use convo::store::foreign;
+use convo::store::{Store, foreign};
 use std::collections::{BTreeMap, HashSet};
 
 /// Adds the aliases of migrated sessions. If several sessions claim an alias, it names all of them, and using it is an

@@ -2,11 +2,9 @@
 
 use super::archived::ArchivedLines;
 use crate::args::InputArgs;
-use crate::input::InputSettings;
-use crate::input::input_source;
 use crate::input::input_source::{BACKUP_SUFFIXES, detect_file};
-use crate::input::regular;
 use crate::input::selection::SessionSelection;
+use crate::input::{InputSettings, input_source, regular};
 use convo::error::{Error, ErrorKind, Position, Result};
 use convo::format::native::{HeaderBuilder, NativeReader};
 use convo::format::report::{Loss, ReadFinding, Report};

@@ -2,8 +2,7 @@
 
 use crate::args::{Input, InputArgs};
 use crate::context::Context;
-use crate::input::each_session;
-use crate::input::input_source;
+use crate::input::{each_session, input_source};
 use convo::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

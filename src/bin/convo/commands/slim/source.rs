@@ -1,7 +1,6 @@
 //! Inputs that can be read more than once.
 
-use crate::input::input_source::stdin;
-use crate::input::input_source::{detect_file, from_hint, unwrapped};
+use crate::input::input_source::{detect_file, from_hint, stdin, unwrapped};
 use crate::input::open::refuse_terminal;
 use convo::error::{Error, Result};
 use convo::format::Format;

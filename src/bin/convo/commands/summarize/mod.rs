@@ -5,11 +5,9 @@ mod options;
 use super::Run;
 use crate::args::{EditArgs, Input, InputArgs};
 use crate::context::Context;
-use crate::edit::retention;
-use crate::edit::{self, EditRequest, EventIds};
+use crate::edit::{self, EditRequest, EventIds, retention};
 use crate::errors::named;
-use crate::input::each_session;
-use crate::input::operands;
+use crate::input::{each_session, operands};
 use crate::programs::summarizer::SummarizerSpec;
 use crate::programs::summarizer_process::{
     self, FailureReport, NextStep, RetryArgs, Summarizer, for_programs,

@@ -8,8 +8,7 @@ pub use options::{RetryArgs, SummarizerArgs, for_programs};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::edit::retention;
-use crate::edit::{self, EditRequest, EventIds, LineDestination};
+use crate::edit::{self, EditRequest, EventIds, LineDestination, retention};
 use crate::programs::external_program::{ExternalProgram, RunOptions};
 use crate::programs::summarizer::MAXIMUM;
 use convo::error::{Error, ErrorKind};
