@@ -37,7 +37,7 @@ pub struct LlmSettings {
 /// The table `[llm]`; each key is also an option.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct SettingsTable {
+struct Table {
     api: Option<String>,
     base_url: Option<String>,
     model: Option<String>,
@@ -56,9 +56,9 @@ struct SettingsTable {
 
 /// The config file; convo parses its other tables.
 #[derive(Debug, Default, Deserialize)]
-struct SettingsFile {
+struct File {
     #[serde(default)]
-    llm: SettingsTable,
+    llm: Table,
 }
 
 /// Default base URLs.
@@ -315,7 +315,7 @@ fn wrong(name: &str, why: &str) -> Error {
 }
 
 /// Reads the table from the given config file, or from the default one if it exists.
-fn table() -> Result<SettingsTable> {
+fn table() -> Result<Table> {
     let named = variable("CONVO_CONFIG").map(PathBuf::from);
     let usual = || {
         let dir = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
@@ -324,7 +324,7 @@ fn table() -> Result<SettingsTable> {
         dir.map(|dir| dir.join("convo/config.toml"))
     };
     let Some(path) = named.clone().or_else(usual) else {
-        return Ok(SettingsTable::default());
+        return Ok(Table::default());
     };
     let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Position::default());
     // Opening a FIFO would block, and a device may be endless. /dev/null is an empty file.
@@ -333,12 +333,8 @@ fn table() -> Result<SettingsTable> {
         return Err(at(Error::new(ErrorKind::Config, "not a regular file")));
     }
     match std::fs::read_to_string(&path) {
-        Ok(text) => toml_error::read::<SettingsFile>(&text)
-            .map(|file| file.llm)
-            .map_err(at),
-        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(SettingsTable::default())
-        }
+        Ok(text) => toml_error::read::<File>(&text).map(|file| file.llm).map_err(at),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
         Err(error) => Err(at(Error::io("cannot read", error).kind(ErrorKind::Config))),
     }
 }

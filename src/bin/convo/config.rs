@@ -25,12 +25,12 @@ pub struct Config {
     pub max_messages: Option<u64>,
     pub hook_timeout: Option<String>,
     /// Commands to run after a change.
-    pub hooks: Option<HookSettings>,
+    pub hooks: Option<Hooks>,
     /// Terminal colors by role.
     pub colors: Option<BTreeMap<String, String>>,
     /// Defaults of `convo key`, where neither an option nor the object gives a value.
     #[serde(default)]
-    pub key: SettingKey,
+    pub key: Key,
     /// Settings of the plugin `convo-llm`, which reads them itself.
     #[serde(rename = "llm")]
     _llm: Option<toml::Table>,
@@ -39,7 +39,7 @@ pub struct Config {
 /// The table `[hooks]`: a shell command for each kind of change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HookSettings {
+pub struct Hooks {
     pub append: Option<String>,
     pub compact: Option<String>,
     pub summarize: Option<String>,
@@ -49,7 +49,7 @@ pub struct HookSettings {
 /// The table `[key]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SettingKey {
+pub struct Key {
     pub dimensions: Option<Vec<String>>,
     pub dm_scope: Option<String>,
     pub identity_links: Option<IdentityLinks>,

@@ -39,7 +39,7 @@ pub struct Context {
     /// Configured number of messages after which a session is continued; 0: no limit.
     pub max_messages: Option<u64>,
     /// The configuration of `convo key`.
-    pub key: config::SettingKey,
+    pub key: config::Key,
     hooks: Option<Box<Hooks>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,

@@ -12,12 +12,12 @@ use serde::Deserialize;
 pub struct Sequence {
     tools: Vec<RuleText>,
     #[serde(default)]
-    mode: SequenceMode,
+    mode: Mode,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SequenceMode {
+enum Mode {
     /// Other calls may come between.
     #[default]
     InOrder,
@@ -30,9 +30,9 @@ enum SequenceMode {
 impl Sequence {
     pub fn check(&self, subject: &Subject<'_>) -> Option<Violation> {
         match self.mode {
-            SequenceMode::InOrder => self.in_order(subject),
-            SequenceMode::Exact => self.exact(subject),
-            SequenceMode::AnyOrder => self.any_order(subject),
+            Mode::InOrder => self.in_order(subject),
+            Mode::Exact => self.exact(subject),
+            Mode::AnyOrder => self.any_order(subject),
         }
     }
 

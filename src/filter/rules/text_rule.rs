@@ -16,12 +16,12 @@ pub struct Says {
     min: Option<usize>,
     max: Option<usize>,
     #[serde(default, rename = "where")]
-    place: TextPlace,
+    place: Place,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum TextPlace {
+enum Place {
     #[default]
     Any,
     First,
@@ -49,9 +49,9 @@ impl Says {
         };
         let mut candidates = subject.messages.iter().filter(is_candidate);
         let candidates: Vec<_> = match self.place {
-            TextPlace::Any => candidates.collect(),
-            TextPlace::First => candidates.next().into_iter().collect(),
-            TextPlace::Last => candidates.next_back().into_iter().collect(),
+            Place::Any => candidates.collect(),
+            Place::First => candidates.next().into_iter().collect(),
+            Place::Last => candidates.next_back().into_iter().collect(),
         };
         let contains = |message: &&&SubjectMessage<'_>| match (&self.text, &self.re) {
             (Some(text), _) => message.text.contains(text.as_str()),
@@ -68,12 +68,12 @@ impl Says {
                 .map_or(String::new(), |TextPattern(re)| format!("re:{re}")),
         };
         let place = match self.place {
-            TextPlace::Any => {
+            Place::Any => {
                 let of = format!("of {role} with {text}");
                 return self.amount().violation(&items, "message", &of);
             }
-            TextPlace::First => "first",
-            TextPlace::Last => "last",
+            Place::First => "first",
+            Place::Last => "last",
         };
         let mut violation = self.amount().violation(&items, "match", "")?;
         violation.item = candidates.first().map(|message| message.item);

@@ -33,7 +33,7 @@ pub struct ChangedSession<'c> {
 
 /// The hooks of a run.
 pub struct Hooks {
-    pub commands: config::HookSettings,
+    pub commands: config::Hooks,
     timeout: Duration,
     /// Hooks that ran; cached because a process can register signal handlers only a few times.
     programs: RwLock<BTreeMap<&'static str, ExternalProgram>>,
@@ -41,7 +41,7 @@ pub struct Hooks {
 
 impl Hooks {
     /// Creates the hooks from the configuration.
-    pub fn new(commands: config::HookSettings, timeout: Duration) -> Hooks {
+    pub fn new(commands: config::Hooks, timeout: Duration) -> Hooks {
         Hooks {
             commands,
             timeout,

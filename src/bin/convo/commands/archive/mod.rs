@@ -188,7 +188,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
             true => Vec::new(),
             false => ids.iter().map(String::as_str).collect(),
         };
-        let mut take = |row: database::DatabaseRow, records: Vec<u8>| {
+        let mut take = |row: database::Row, records: Vec<u8>| {
             match stale.remove(&row.id) {
                 Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &dir),
                 Some(nth) => work[nth].take_row(copies, at, &row, &records, &dir),

@@ -9,7 +9,7 @@ use crate::input::input_source::{stdin, with_path_hint};
 use crate::input::open::refuse_terminal;
 use crate::input::operands;
 use crate::output::path_name;
-use crate::programs::database::DatabaseRow;
+use crate::programs::database::Row;
 use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::home::{FileKind, Home, HomeIndex, HomeProgram};
@@ -219,11 +219,7 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> O
     for file in databases.iter().filter(|_| why.is_none()) {
         match homes::rows(file) {
             Ok(rows) => sources.push(SearchSource {
-                modified: rows
-                    .iter()
-                    .filter_map(DatabaseRow::updated)
-                    .max()
-                    .or(Some(file.modified)),
+                modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
                 is_found: true,
                 home: Some(HomeEntry {
                     program,
