@@ -276,14 +276,7 @@ mod tests {
     #[test]
     fn invalid_triggers_are_reported() {
         for bad in [
-            "",
-            "tokens",
-            "tokens>",
-            "tokens=>5",
-            "tokens=5",
-            "words>=5",
-            "tokens>=-1",
-            "tokens>=1.5.2",
+            "", "tokens", "tokens>", "tokens=>5", "tokens=5", "words>=5", "tokens>=-1", "tokens>=1.5.2",
             "a>=1 &&",
         ] {
             let error = TriggerExpression::read(bad).unwrap_err();

@@ -2,24 +2,9 @@
 
 /// Tag names of harnesses, as they follow `<`.
 const TAGS: [&str; 18] = [
-    "user_instructions",
-    "environment_",
-    "attached_files",
-    "hook",
-    "user-prompt",
-    "permissions",
-    "system-reminder",
-    "command-",
-    "local-command",
-    "bash-",
-    "turn_aborted",
-    "ide_",
-    "user_shell",
-    "session_context",
-    "skill",
-    "instructions",
-    "task-notification",
-    "subagent",
+    "user_instructions", "environment_", "attached_files", "hook", "user-prompt", "permissions",
+    "system-reminder", "command-", "local-command", "bash-", "turn_aborted", "ide_", "user_shell",
+    "session_context", "skill", "instructions", "task-notification", "subagent",
 ];
 
 /// Beginnings of other generated texts.

@@ -217,11 +217,7 @@ impl Sentence {
             _ => false,
         };
         let chance = [
-            "have time",
-            "get a chance",
-            "have a moment",
-            "have a minute",
-            "get around to",
+            "have time", "get a chance", "have a moment", "have a minute", "get around to",
         ];
         if !conditional
             || self.is_for_one_time()
@@ -299,15 +295,8 @@ impl Sentence {
     /// Whether the words after an imperative make it hold for more than one occasion.
     pub(super) fn is_rule(&self, at: usize) -> bool {
         let conditions = [
-            "before you",
-            "no more than",
-            "at most",
-            "at least",
-            "rather than",
-            "at all",
-            "for all",
-            "in all",
-            "across all",
+            "before you", "no more than", "at most", "at least", "rather than", "at all", "for all",
+            "in all", "across all",
         ];
         if self.all_of_the_readers(at) {
             return true;
@@ -335,15 +324,8 @@ impl Sentence {
     /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
     fn all_of_the_readers(&self, at: usize) -> bool {
         const ALL: [&str; 9] = [
-            "all of your",
-            "all your",
-            "everything you",
-            "anything you",
-            "everything we",
-            "anything we",
-            "whatever you",
-            "as if i",
-            "like i'm",
+            "all of your", "all your", "everything you", "anything you", "everything we", "anything we",
+            "whatever you", "as if i", "like i'm",
         ];
         // "Anything you can do" asks for one thing.
         let of_it = matches!(self.at(at + 1), "it" | "this" | "that");
@@ -368,13 +350,7 @@ impl Sentence {
         }
         if let Some(at) = find(&REST) {
             let thing = [
-                "session",
-                "project",
-                "conversation",
-                "convo",
-                "chat",
-                "thread",
-                "discussion",
+                "session", "project", "conversation", "convo", "chat", "thread", "discussion",
             ];
             return (at + 4..self.words.len().min(at + 7)).any(|index| is_in(&thing, self.at(index)));
         }
@@ -407,14 +383,7 @@ impl Sentence {
 
     fn addresses_the_reader(&self) -> bool {
         const READER: [&str; 9] = [
-            "your",
-            "show me",
-            "tell me",
-            "ask me",
-            "let me",
-            "my name",
-            "any file",
-            "every reply",
+            "your", "show me", "tell me", "ask me", "let me", "my name", "any file", "every reply",
             "every answer",
         ];
         let last = self.words.len().saturating_sub(1);

@@ -86,12 +86,7 @@ pub(super) const LEADS: &str = include_str!("rule_leads.txt");
 
 /// `this time`, `just once`, `I just did`: about one occasion.
 pub(super) const ONE_TIME: [&str; 6] = [
-    "this time",
-    "this once",
-    "just once",
-    "this one",
-    "i just did",
-    "i already did",
+    "this time", "this once", "just once", "this one", "i just did", "i already did",
 ];
 
 /// What all things of a kind do.
@@ -105,32 +100,15 @@ pub(super) const BEGINNINGS: &str = include_str!("rules_begin.txt");
 
 /// Phrases that set a rule anywhere in a sentence.
 pub(super) const LASTING: [&str; 12] = [
-    "from now on",
-    "from here on",
-    "from this point on",
-    "from this point forward",
-    "for all future",
-    "going forward",
-    "henceforth",
-    "until further notice",
-    "under no circumstances",
-    "at all times",
-    "unless i say",
-    "unless i tell",
+    "from now on", "from here on", "from this point on", "from this point forward", "for all future",
+    "going forward", "henceforth", "until further notice", "under no circumstances", "at all times",
+    "unless i say", "unless i tell",
 ];
 
 /// Phrases that set a rule together with the words after them.
 pub(super) const HERE: [&str; 10] = [
-    "in this session",
-    "in this project",
-    "in this conversation",
-    "in this chat",
-    "in this thread",
-    "in this repository",
-    "in this repo",
-    "in this codebase",
-    "in the future",
-    "from this point",
+    "in this session", "in this project", "in this conversation", "in this chat", "in this thread",
+    "in this repository", "in this repo", "in this codebase", "in the future", "from this point",
 ];
 
 /// Phrases that set a rule together with what they are the rest of.

@@ -311,31 +311,9 @@ fn element(line: &str) -> Option<&str> {
 
 /// Parts of the names of elements that hold text of others. Writers put their own rules in elements, too.
 const PASTED_TAGS: [&str; 25] = [
-    "_info",
-    "skill",
-    "_mode",
-    "file",
-    "document",
-    "environment",
-    "output",
-    "log",
-    "error",
-    "stdout",
-    "stderr",
-    "result",
-    "diff",
-    "code",
-    "snippet",
-    "example",
-    "selection",
-    "attach",
-    "reminder",
-    "history",
-    "transcript",
-    "email",
-    "quote",
-    "source",
-    "context",
+    "_info", "skill", "_mode", "file", "document", "environment", "output", "log", "error", "stdout",
+    "stderr", "result", "diff", "code", "snippet", "example", "selection", "attach", "reminder", "history",
+    "transcript", "email", "quote", "source", "context",
 ];
 
 /// Elements of pasted pages and prompts.

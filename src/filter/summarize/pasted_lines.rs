@@ -2,32 +2,9 @@
 
 /// Words of a line that introduces text of others, which begins at the next line.
 const TEXTS: [&str; 26] = [
-    "email",
-    "mail",
-    "letter",
-    "message",
-    "prompt",
-    "article",
-    "text",
-    "poem",
-    "quote",
-    "ticket",
-    "issue",
-    "log",
-    "output",
-    "error",
-    "comment",
-    "docs",
-    "documentation",
-    "page",
-    "snippet",
-    "readme",
-    "review",
-    "excerpt",
-    "post",
-    "translate",
-    "proofread",
-    "contract",
+    "email", "mail", "letter", "message", "prompt", "article", "text", "poem", "quote", "ticket", "issue",
+    "log", "output", "error", "comment", "docs", "documentation", "page", "snippet", "readme", "review",
+    "excerpt", "post", "translate", "proofread", "contract",
 ];
 
 /// Verbs that report words of others.
@@ -38,19 +15,8 @@ const SAYING: [&str; 20] = [
 
 /// Verbs that ask for work on a text.
 const WORK_ON_TEXT: [&str; 13] = [
-    "translate",
-    "proofread",
-    "improve",
-    "correct",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "review",
-    "summarize",
-    "summarise",
-    "shorten",
-    "edit",
-    "polish",
+    "translate", "proofread", "improve", "correct", "rewrite", "rephrase", "paraphrase", "review",
+    "summarize", "summarise", "shorten", "edit", "polish",
 ];
 
 /// Whether a line ends with a colon and introduces a text of others.
@@ -84,20 +50,8 @@ pub(super) fn announces_rules(line: &str) -> bool {
 
 /// Words for rules.
 const RULES: [&str; 14] = [
-    "rules",
-    "guidelines",
-    "conventions",
-    "requirements",
-    "constraints",
-    "preferences",
-    "principles",
-    "policies",
-    "standards",
-    "restrictions",
-    "rule",
-    "dont's",
-    "dos",
-    "mind",
+    "rules", "guidelines", "conventions", "requirements", "constraints", "preferences", "principles",
+    "policies", "standards", "restrictions", "rule", "dont's", "dos", "mind",
 ];
 
 /// Whether words before a colon attribute the words behind it to others, or ask for work on them.

@@ -11,18 +11,8 @@ pub struct Prior(pub [u16; 7], u32);
 
 /// The English month names.
 pub(in crate::filter) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
 ];
 
 /// Words that refer to a time.

@@ -11,19 +11,8 @@ impl Sentence {
             return false;
         }
         const WISHES: [&str; 13] = [
-            "i want",
-            "i only want",
-            "i need",
-            "i prefer",
-            "i expect",
-            "i would like",
-            "i'd like",
-            "i would prefer",
-            "i'd prefer",
-            "i'd rather",
-            "i would rather",
-            "i don't want",
-            "i do not want",
+            "i want", "i only want", "i need", "i prefer", "i expect", "i would like", "i'd like",
+            "i would prefer", "i'd prefer", "i'd rather", "i would rather", "i don't want", "i do not want",
         ];
         let wishes = WISHES.iter().filter(|_| self.at(at).starts_with('i'));
         if let Some(wish) = wishes.into_iter().find(|wish| self.has_words_at(at, wish)) {
@@ -90,13 +79,7 @@ impl Sentence {
     /// occasion.
     fn is_urged(&self, at: usize) -> bool {
         const WEIGHT: [&str; 7] = [
-            "important",
-            "essential",
-            "crucial",
-            "vital",
-            "critical",
-            "imperative",
-            "forbidden",
+            "important", "essential", "crucial", "vital", "critical", "imperative", "forbidden",
         ];
         let after = match self.at(at) {
             "it's" => at + 1,
@@ -177,41 +160,10 @@ impl Sentence {
     /// Whether the subject of a duty is the reader's work or its style, rather than the thing that is built.
     fn is_of_the_work(&self, at: usize, modal: usize) -> bool {
         const WORK: [&str; 35] = [
-            "tone",
-            "style",
-            "reply",
-            "replies",
-            "answer",
-            "answers",
-            "code",
-            "tests",
-            "test",
-            "total",
-            "budget",
-            "deadline",
-            "text",
-            "summary",
-            "report",
-            "poem",
-            "speech",
-            "letter",
-            "article",
-            "essay",
-            "comments",
-            "commit",
-            "commits",
-            "branch",
-            "messages",
-            "message",
-            "build",
-            "docs",
-            "documentation",
-            "api",
-            "language",
-            "output",
-            "coverage",
-            "title",
-            "meals",
+            "tone", "style", "reply", "replies", "answer", "answers", "code", "tests", "test", "total",
+            "budget", "deadline", "text", "summary", "report", "poem", "speech", "letter", "article",
+            "essay", "comments", "commit", "commits", "branch", "messages", "message", "build", "docs",
+            "documentation", "api", "language", "output", "coverage", "title", "meals",
         ];
         (at..modal).any(|index| is_in(&WORK, self.at(index)))
     }

@@ -304,9 +304,9 @@ impl UnitSelection<'_, '_> {
         let CandidateTerms { candidates, terms } = &mut self.choosing.all;
         terms.for_each(candidates[unit].valued(), |term| {
             self.repeats[term] += 1;
-            self.worth[term] =
-                self.fading
-                    .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
+            self.worth[term] = self
+                .fading
+                .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
         });
         candidates[unit].left = 0;
     }

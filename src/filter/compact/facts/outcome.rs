@@ -27,9 +27,7 @@ pub struct CallOutcome<'a> {
 
 /// The text before an exit code in the envelope of a result.
 const CODES: [&str; 3] = [
-    "Process exited with code ",
-    "Command exited with code ",
-    "Exit code: ",
+    "Process exited with code ", "Command exited with code ", "Exit code: ",
 ];
 
 /// Texts before the id of a running process.
@@ -275,13 +273,7 @@ fn output_lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Texts that identify an error line.
 const NAMING: [&str; 7] = [
-    "error: ",
-    "error[",
-    "panicked",
-    "no such file",
-    "permission denied",
-    "command not found",
-    "exception: ",
+    "error: ", "error[", "panicked", "no such file", "permission denied", "command not found", "exception: ",
 ];
 
 /// Beginnings that identify an error line.
@@ -289,32 +281,9 @@ const BEGINNING: [&str; 2] = ["fatal: ", "npm err!"];
 
 /// Words of a line that may describe an error.
 const WORDS: [&str; 26] = [
-    "error",
-    "errors",
-    "failed",
-    "failure",
-    "exception",
-    "panic",
-    "cannot",
-    "can't",
-    "not found",
-    "no such",
-    "denied",
-    "fatal",
-    "rejected",
-    "refused",
-    "invalid",
-    "unable",
-    "traceback",
-    "missing",
-    "undefined",
-    "unexpected",
-    "timed out",
-    "panicked",
-    "abort",
-    "aborted",
-    "killed",
-    "unknown",
+    "error", "errors", "failed", "failure", "exception", "panic", "cannot", "can't", "not found", "no such",
+    "denied", "fatal", "rejected", "refused", "invalid", "unable", "traceback", "missing", "undefined",
+    "unexpected", "timed out", "panicked", "abort", "aborted", "killed", "unknown",
 ];
 
 /// The line that explains the failure.

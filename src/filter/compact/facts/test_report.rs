@@ -7,11 +7,7 @@ const LINES: usize = 200;
 
 /// Beginnings of lines that report a failed test.
 const FAILED_TEST: [&str; 6] = [
-    "test result: failed",
-    "--- fail:",
-    "not ok ",
-    "failures!",
-    "error: test failed",
+    "test result: failed", "--- fail:", "not ok ", "failures!", "error: test failed",
     "error: could not compile",
 ];
 

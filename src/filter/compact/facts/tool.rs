@@ -23,34 +23,15 @@ pub enum CallSubject<'a> {
 }
 
 const RUNNING: [&str; 16] = [
-    "bash",
-    "shell",
-    "sh",
-    "exec",
-    "execcommand",
-    "execute",
-    "executebash",
-    "executecommand",
-    "executeshellcommand",
-    "localshell",
-    "runcommand",
-    "runinterminal",
-    "runshellcommand",
-    "runterminalcmd",
-    "shellcommand",
-    "terminal",
+    "bash", "shell", "sh", "exec", "execcommand", "execute", "executebash", "executecommand",
+    "executeshellcommand", "localshell", "runcommand", "runinterminal", "runshellcommand", "runterminalcmd",
+    "shellcommand", "terminal",
 ];
 
 const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "script"];
 
 const PATHS: [&str; 7] = [
-    "filepath",
-    "absolutepath",
-    "targetfile",
-    "notebookpath",
-    "relativepath",
-    "filename",
-    "path",
+    "filepath", "absolutepath", "targetfile", "notebookpath", "relativepath", "filename", "path",
 ];
 
 const LISTS_OF_PATHS: [&str; 3] = ["paths", "files", "filepaths"];

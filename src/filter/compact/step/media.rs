@@ -9,15 +9,7 @@ use crate::model::message::{Category, Role};
 
 /// Types of media parts in the supported APIs.
 const KINDS: [&str; 10] = [
-    "image_url",
-    "input_image",
-    "image",
-    "input_audio",
-    "audio",
-    "input_file",
-    "file",
-    "document",
-    "video",
+    "image_url", "input_image", "image", "input_audio", "audio", "input_file", "file", "document", "video",
     "media",
 ];
 

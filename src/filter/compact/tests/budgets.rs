@@ -41,9 +41,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         };
         let fired = when.fired(&measures(&case.before, &case.view)).unwrap();
         let goal = super::super::trigger::TriggerExpression::goal(
-            fired,
-            case.options.hysteresis,
-            case.options.window,
+            fired, case.options.hysteresis, case.options.window,
         );
         let work = CompactionState::new(
             &done.after,

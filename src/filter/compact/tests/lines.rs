@@ -49,18 +49,10 @@ fn a_result_is_a_line_with_its_outcome() {
             "$ cargo test: test result: ok. 3 passed",
         ),
         (
-            "bash",
-            r#"{"command":"cat a b"}"#,
-            &many,
-            None,
-            "$ cat a b (120 lines)",
+            "bash", r#"{"command":"cat a b"}"#, &many, None, "$ cat a b (120 lines)",
         ),
         (
-            "bash",
-            r#"{"command":"git push"}"#,
-            "Done.",
-            None,
-            "$ git push: Done.",
+            "bash", r#"{"command":"git push"}"#, "Done.", None, "$ git push: Done.",
         ),
         (
             "bash",
@@ -70,11 +62,7 @@ fn a_result_is_a_line_with_its_outcome() {
             "$ cat <<E > a b E",
         ),
         (
-            "update_plan",
-            r#"{"plan":[{"step":"go"}]}"#,
-            "ok",
-            None,
-            "Plan (1 step)",
+            "update_plan", r#"{"plan":[{"step":"go"}]}"#, "ok", None, "Plan (1 step)",
         ),
         (
             "grep",

@@ -149,10 +149,7 @@ fn a_kept_plan_replaces_older_ones() {
 fn steps_of_single_calls_are_a_plan() {
     let calls = [
         exchange(
-            1,
-            "TaskCreate",
-            r#"{"subject":"measure"}"#,
-            "Task #1 created: measure",
+            1, "TaskCreate", r#"{"subject":"measure"}"#, "Task #1 created: measure",
         ),
         exchange(2, "TaskCreate", r#"{"subject":"port"}"#, "Task #2 created: port"),
         exchange(3, "TaskUpdate", r#"{"taskId":"1","status":"completed"}"#, "ok"),

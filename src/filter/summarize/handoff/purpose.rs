@@ -25,52 +25,20 @@ const LOOKING_WITH: [(&str, &[&str]); 2] = [
     (
         "git",
         &[
-            "status",
-            "diff",
-            "grep",
-            "log",
-            "show",
-            "branch",
-            "rev-parse",
-            "ls-files",
+            "status", "diff", "grep", "log", "show", "branch", "rev-parse", "ls-files",
         ],
     ),
     ("date", &[]),
 ];
 
 const TESTERS: [&str; 14] = [
-    "pytest",
-    "unittest",
-    "jest",
-    "vitest",
-    "mocha",
-    "ava",
-    "tox",
-    "nox",
-    "ctest",
-    "phpunit",
-    "rspec",
-    "playwright",
-    "cypress",
-    "nextest",
+    "pytest", "unittest", "jest", "vitest", "mocha", "ava", "tox", "nox", "ctest", "phpunit", "rspec",
+    "playwright", "cypress", "nextest",
 ];
 
 const CHECKERS: [&str; 15] = [
-    "clippy-driver",
-    "eslint",
-    "tsc",
-    "mypy",
-    "pyright",
-    "ruff",
-    "flake8",
-    "pylint",
-    "shellcheck",
-    "golangci-lint",
-    "rubocop",
-    "gcc",
-    "cmake",
-    "ninja",
-    "webpack",
+    "clippy-driver", "eslint", "tsc", "mypy", "pyright", "ruff", "flake8", "pylint", "shellcheck",
+    "golangci-lint", "rubocop", "gcc", "cmake", "ninja", "webpack",
 ];
 
 /// Programs whose first operands name a task.
@@ -85,34 +53,13 @@ const FIRST_OPERAND: [&str; 7] = ["bazel", "bun", "cargo", "docker", "dotnet", "
 
 /// Operands of a package manager that precede names of packages.
 const INSTALLING: [&str; 12] = [
-    "add",
-    "ci",
-    "get",
-    "i",
-    "init",
-    "install",
-    "link",
-    "publish",
-    "remove",
-    "uninstall",
-    "update",
-    "upgrade",
+    "add", "ci", "get", "i", "init", "install", "link", "publish", "remove", "uninstall", "update", "upgrade",
 ];
 
 const TEST_WORDS: [&str; 7] = ["test", "tests", "nextest", "spec", "specs", "e2e", "pytest"];
 
 const CHECK_WORDS: [&str; 12] = [
-    "bench",
-    "build",
-    "check",
-    "clippy",
-    "compile",
-    "doc",
-    "lint",
-    "package",
-    "tsc",
-    "typecheck",
-    "verify",
+    "bench", "build", "check", "clippy", "compile", "doc", "lint", "package", "tsc", "typecheck", "verify",
     "vet",
 ];
 

@@ -281,22 +281,8 @@ fn files(facts: &SessionFacts<'_>) -> Vec<String> {
 
 /// Words of a sentence that reports an outcome.
 const OUTCOME_WORDS: [&str; 16] = [
-    "because",
-    "cause",
-    "problem",
-    "bug",
-    "fix",
-    "decided",
-    "instead of",
-    "fixed",
-    "changed",
-    "found",
-    "works",
-    "fails",
-    "next",
-    "remaining",
-    "still",
-    "must",
+    "because", "cause", "problem", "bug", "fix", "decided", "instead of", "fixed", "changed", "found",
+    "works", "fails", "next", "remaining", "still", "must",
 ];
 
 /// Beginnings of sentences that only announce something.

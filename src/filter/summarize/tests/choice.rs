@@ -48,22 +48,8 @@ fn naive(units: &[UnitCandidate<'_>], budget: u64) -> Vec<usize> {
 }
 
 const WORDS: [&str; 16] = [
-    "garden",
-    "soil",
-    "seeds",
-    "yesterday",
-    "i",
-    "the",
-    "Mia",
-    "42",
-    "beans",
-    "walking",
-    "we",
-    "may",
-    "pH",
-    "日本語",
-    "cost",
-    "plan?",
+    "garden", "soil", "seeds", "yesterday", "i", "the", "Mia", "42", "beans", "walking", "we", "may", "pH",
+    "日本語", "cost", "plan?",
 ];
 
 fn units() -> impl Strategy<Value = Vec<(Vec<&'static str>, u64, usize)>> {

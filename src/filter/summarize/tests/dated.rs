@@ -34,18 +34,8 @@ fn relative_dates_get_their_day() {
         assert_eq!(dates::unmark(&marked, day), text);
     }
     let none = [
-        "yesterdays",
-        "last",
-        "next time",
-        "in two",
-        "99999999 days ago",
-        "last, week",
-        "in 5 years",
-        "today",
-        "this evening",
-        "a_yesterday",
-        "two ago",
-        "last weekends",
+        "yesterdays", "last", "next time", "in two", "99999999 days ago", "last, week", "in 5 years",
+        "today", "this evening", "a_yesterday", "two ago", "last weekends",
     ];
     for text in none {
         assert_eq!(dates::mark(text, day, Dates::Short), text);
@@ -69,10 +59,7 @@ fn relative_dates_get_their_day() {
 fn a_date_mark_typed_by_a_user_is_unchanged() {
     let day = dates::day("2028-02-29").unwrap();
     for text in [
-        "yesterday [=01-01]",
-        "[=02-28]",
-        "a [=2028] b",
-        "yesterday, [=02-28]",
+        "yesterday [=01-01]", "[=02-28]", "a [=2028] b", "yesterday, [=02-28]",
     ] {
         assert_eq!(dates::unmark(text, day), text);
     }
@@ -81,21 +68,12 @@ fn a_date_mark_typed_by_a_user_is_unchanged() {
 #[test]
 fn a_day_is_read_from_the_front_of_a_time() {
     for good in [
-        "2026-03-11",
-        "2026-03-11T01:00:00Z",
-        "2026-03-11 01:00",
-        "2026-03-11T23:00:00-12:00",
+        "2026-03-11", "2026-03-11T01:00:00Z", "2026-03-11 01:00", "2026-03-11T23:00:00-12:00",
     ] {
         assert_eq!(dates::day(good).unwrap().to_string(), "2026-03-11");
     }
     for bad in [
-        "",
-        "2026-02-30",
-        "2026-3-11T",
-        "20260311T010000Z",
-        "2026-03-111",
-        "soon",
-        "日本語日本語",
+        "", "2026-02-30", "2026-3-11T", "20260311T010000Z", "2026-03-111", "soon", "日本語日本語",
     ] {
         assert_eq!(dates::day(bad), None, "{bad}");
     }

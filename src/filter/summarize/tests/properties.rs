@@ -33,10 +33,7 @@ const PIECES: [&str; 20] = [
 ];
 
 const TIMES: [&str; 4] = [
-    "",
-    "2026-03-11T09:00:00+01:00",
-    "2026-03-12T00:10:00Z",
-    "2025-12-31T23:59:59-08:00",
+    "", "2026-03-11T09:00:00+01:00", "2026-03-12T00:10:00Z", "2025-12-31T23:59:59-08:00",
 ];
 
 const ROLES: [Role; 5] = [Role::User, Role::Assistant, Role::Tool, Role::System, Role::Other];

@@ -135,10 +135,7 @@ fn the_share_prefers_clear_then_newest_instructions() {
     assert_eq!(
         kept(44),
         [
-            "Always answer in German.",
-            "Never tell me your price.",
-            "Avoid tables.",
-            "Avoid lists."
+            "Always answer in German.", "Never tell me your price.", "Avoid tables.", "Avoid lists."
         ]
     );
     let all = ExtractOptions {
