@@ -11,7 +11,7 @@ use crate::output::{Color, Output};
 use crate::programs::{bundled_plugins, plugin, plugin_command};
 use clap::{Arg, Command};
 use clap_complete::engine::{
-    ArgValueCandidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
+    ArgValueCandidates as Candidates, ArgValueCompleter, CompletionCandidate as Candidate, PathCompleter,
     SubcommandCandidates, ValueCompleter,
 };
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
@@ -189,9 +189,7 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
     match value.as_deref().unwrap_or_default() {
         // After a session, `expand` takes one of its ids.
         "INPUT" if positional && verb == "expand" && has_session => {
-            arg.add(ArgValueCandidates::new(move || {
-                events::elided(&global, &words, at)
-            }))
+            arg.add(Candidates::new(move || events::elided(&global, &words, at)))
         }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
             let mut found = beginning(word, names(&global));
@@ -203,29 +201,23 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
             found.extend(files(word));
             in_order(found)
         })),
-        "NAME" if positional => arg.add(ArgValueCandidates::new(move || in_order(names(&global)))),
-        "ALIAS" if positional && !is_new => arg.add(ArgValueCandidates::new(move || aliases(&global))),
-        "EVENT" if positional => arg.add(ArgValueCandidates::new(move || {
+        "NAME" if positional => arg.add(Candidates::new(move || in_order(names(&global)))),
+        "ALIAS" if positional && !is_new => arg.add(Candidates::new(move || aliases(&global))),
+        "EVENT" if positional => arg.add(Candidates::new(move || {
             in_order(events::undoable(&global, &words, at))
         })),
         "API" if arg.get_long() != Some("api") => {
-            arg.add(ArgValueCandidates::new(|| named(&Api::ALL.map(Api::name))))
+            arg.add(Candidates::new(|| named(&Api::ALL.map(Api::name))))
         }
-        "MODE" => arg.add(ArgValueCandidates::new(|| {
-            named(&RepairMode::ALL.map(RepairMode::name))
-        })),
-        "SUMMARIZER" if is_compact => {
-            arg.add(ArgValueCandidates::new(|| programs(&["extract", "none", "cmd:"])))
-        }
-        "SUMMARIZER" => arg.add(ArgValueCandidates::new(|| programs(&["extract", "cmd:"]))),
-        "PROGRAM" if verb == "handoff" => {
-            arg.add(ArgValueCandidates::new(|| named(&written_program_names())))
-        }
-        "PROGRAM" => arg.add(ArgValueCandidates::new(|| programs(&["cmd:"]))),
-        "COMMAND" => arg.add(ArgValueCandidates::new(verbs)),
-        "FORMAT" => arg.add(ArgValueCandidates::new(move || formats(writes))),
-        "ROLE" => arg.add(ArgValueCandidates::new(roles)),
-        "CATEGORY" => arg.add(ArgValueCandidates::new(categories)),
+        "MODE" => arg.add(Candidates::new(|| named(&RepairMode::ALL.map(RepairMode::name)))),
+        "SUMMARIZER" if is_compact => arg.add(Candidates::new(|| programs(&["extract", "none", "cmd:"]))),
+        "SUMMARIZER" => arg.add(Candidates::new(|| programs(&["extract", "cmd:"]))),
+        "PROGRAM" if verb == "handoff" => arg.add(Candidates::new(|| named(&written_program_names()))),
+        "PROGRAM" => arg.add(Candidates::new(|| programs(&["cmd:"]))),
+        "COMMAND" => arg.add(Candidates::new(verbs)),
+        "FORMAT" => arg.add(Candidates::new(move || formats(writes))),
+        "ROLE" => arg.add(Candidates::new(roles)),
+        "CATEGORY" => arg.add(Candidates::new(categories)),
         _ => arg,
     }
 }

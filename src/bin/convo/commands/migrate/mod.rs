@@ -41,7 +41,7 @@ use report::{ReportOptions, file_count, report_empty_directory};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use stored::StoredSource;
+use stored::SessionSource;
 use target::Target;
 use transfer::RecentFiles;
 
@@ -176,9 +176,7 @@ impl Run for Migrate {
         let mut target = self.target(context, &sources)?;
         let memory = AtomicI64::new(MEMORY);
         let mut examined = self.examine(context, &sources, &memory);
-        let store = sources
-            .iter()
-            .any(|source| matches!(source, StoredSource::Stored(_)));
+        let store = sources.iter().any(SessionSource::is_stored);
         let recent = RecentFiles::new(store.then(|| context.store()).transpose()?, &self.reading);
         let strict = self.reading.strict;
         match &mut target {
@@ -239,7 +237,7 @@ impl Migrate {
     }
 
     /// Returns the sources of all operands without duplicates, and files that a killed run did not rename.
-    fn sources(&self, context: &Context) -> anyhow::Result<(Vec<StoredSource>, Vec<PathBuf>)> {
+    fn sources(&self, context: &Context) -> anyhow::Result<(Vec<SessionSource>, Vec<PathBuf>)> {
         let (mut sources, mut left) = (Vec::new(), Vec::new());
         if self.all || self.paths.iter().any(|path| path == Path::new(ALL)) {
             let mut ids: Vec<String> = context
@@ -249,7 +247,7 @@ impl Migrate {
                 .map(|entry| entry.id)
                 .collect();
             ids.sort();
-            sources.extend(ids.into_iter().map(StoredSource::Stored));
+            sources.extend(ids.into_iter().map(SessionSource::Stored));
         }
         let follow = if self.follow { Follow::All } else { Follow::None };
         for path in self.paths.iter().filter(|path| *path != Path::new(ALL)) {
@@ -259,7 +257,7 @@ impl Migrate {
             };
             let found = match named_in_store {
                 Ok(Some(id)) => {
-                    sources.push(StoredSource::Stored(id));
+                    sources.push(SessionSource::Stored(id));
                     continue;
                 }
                 Ok(None) => operands::path(context, path)
@@ -274,7 +272,7 @@ impl Migrate {
                     if found.sessions.is_empty() && found.left.is_empty() {
                         report_empty_directory(context, path, found.marked, !self.no_recursive);
                     }
-                    sources.extend(found.sessions.into_iter().map(StoredSource::File));
+                    sources.extend(found.sessions.into_iter().map(SessionSource::File));
                     left.extend(found.left);
                 }
                 Err(error) => report_and_continue(context, Err(named(error, &path_name(path)).into()), 2)?,
@@ -289,7 +287,7 @@ impl Migrate {
     fn target<'c>(
         &self,
         context: &'c Context,
-        sources: &[StoredSource],
+        sources: &[SessionSource],
     ) -> anyhow::Result<Option<Target<'c>>> {
         if let Some(dir) = &self.out {
             if !self.dry_run {
@@ -304,9 +302,7 @@ impl Migrate {
                     packs: self.packing.pack,
                 }));
             }
-            let store = sources
-                .iter()
-                .any(|source| matches!(source, StoredSource::Stored(_)));
+            let store = sources.iter().any(SessionSource::is_stored);
             let store = store.then(|| context.store()).transpose()?;
             let foreign = Foreign::new(self.format(), dir.clone(), self.page()?, store)?;
             return Ok(Some(Target::Foreign(foreign)));
@@ -330,13 +326,13 @@ impl Migrate {
     }
 
     /// Reads every source; the results are in the order of the sources.
-    fn examine(&self, context: &Context, sources: &[StoredSource], memory: &AtomicI64) -> Vec<ExaminedFile> {
+    fn examine(&self, context: &Context, sources: &[SessionSource], memory: &AtomicI64) -> Vec<ExaminedFile> {
         let done = AtomicUsize::new(0);
         in_parallel(self.threads(), sources, |source| {
             let strict = self.reading.strict;
             let examined = match source {
-                StoredSource::Stored(id) => stored::examine(context.store(), id, strict, memory),
-                StoredSource::File(file) => inspect::examine(file, &self.reading, memory),
+                SessionSource::Stored(id) => stored::examine(context.store(), id, strict, memory),
+                SessionSource::File(file) => inspect::examine(file, &self.reading, memory),
             };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) {
@@ -429,13 +425,12 @@ impl Migrate {
             }
             return;
         }
-        let report_outcome = |path: &Path, result: convo::Result<()>| {
+        let report = |path: &Path, result: convo::Result<()>| {
             if let Err(error) = result {
                 context.output.error(&named(error, &path_name(path)));
             }
         };
-        left.iter()
-            .for_each(|file| report_outcome(file, mark_source::one(file)));
+        left.iter().for_each(|file| report(file, mark_source::one(file)));
         let listed: HashSet<&Path> = examined.iter().map(|one| one.path.as_path()).collect();
         for (file, examined) in examined.iter().enumerate() {
             let mut own = plan::of_file(steps, file).iter().peekable();
@@ -445,7 +440,7 @@ impl Migrate {
                 && own.all(|step| step.outcome.is_complete());
             if safe {
                 let marked = mark_source::source(&examined.path, |path| listed.contains(path));
-                report_outcome(&examined.path, marked);
+                report(&examined.path, marked);
             }
         }
     }

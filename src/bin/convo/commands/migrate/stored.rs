@@ -17,10 +17,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The source of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum StoredSource {
+pub enum SessionSource {
     File(PathBuf),
     /// The id of a stored session.
     Stored(String),
+}
+
+impl SessionSource {
+    pub fn is_stored(&self) -> bool {
+        matches!(self, SessionSource::Stored(_))
+    }
 }
 
 /// Resolves an operand to a stored session; none if it is a file or looks like one.
