@@ -185,17 +185,24 @@ fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
             .is_some_and(|piece| piece.traits.role == Role::Assistant)
     };
     let since = pieces.iter().rposition(is_reply).map_or(0, |newest| newest + 1);
-    let is_context = |piece: &Option<CutTraits>| {
+    let is_user = |piece: &Option<CutTraits>, is_context: bool| {
         piece.as_ref().is_some_and(|piece| {
-            piece.traits.role == Role::User && piece.traits.category == Category::Context
+            piece.traits.role == Role::User && (piece.traits.category == Category::Context) == is_context
         })
     };
-    let news = pieces[since..].iter().position(is_context).map(|at| since + at);
-    let question = (since..begins.len()).find(|index| begins[*index]);
-    if let (Some(news), Some(question)) = (news, question)
-        && news < question
+    let Some(question) = (since..begins.len()).rev().find(|index| begins[*index]) else {
+        return;
+    };
+    // Dropping a reply before it does not give the context to an earlier question.
+    let asked = pieces[since..question]
+        .iter()
+        .rposition(|piece| is_user(piece, false));
+    let since = asked.map_or(since, |asked| since + asked + 1);
+    if let Some(news) = pieces[since..question]
+        .iter()
+        .position(|piece| is_user(piece, true))
     {
-        begins[news] = true;
+        begins[since + news] = true;
         begins[question] = false;
     }
 }
@@ -360,6 +367,15 @@ mod tests {
         assert_eq!(starts(8), [0, 5], "the model has seen it");
         assert_eq!(cuts(&[EVENT, USER]).exchange_starts(), [0]);
         assert_eq!(cuts(&[USER, EVENT, USER]).exchange_starts(), [0]);
+    }
+
+    #[test]
+    fn a_dropped_reply_does_not_move_context_to_an_earlier_question() {
+        assert_eq!(
+            cuts(&[USER, REPLY, EVENT, RESULT, USER]).exchange_starts(),
+            [0, 2]
+        );
+        assert_eq!(cuts(&[USER, EVENT, RESULT, USER]).exchange_starts(), [0, 1]);
     }
 
     #[test]
