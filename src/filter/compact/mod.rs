@@ -117,11 +117,14 @@ pub(super) fn choose_changes<'w>(
     if !options.retry {
         refuse_repeated(&work)?;
     }
-    reduce::run(&mut work, options, &target)?;
-    if target.asks() && target.is_tokens_alone() && !target.is_met(&work) {
-        reduce::further(&mut work, options, &pins, &target);
+    reduce::reach(&mut work, options, &pins, &target)?;
+    let is_unreached = |work: &CompactionState<'_>| target.asks() && !target.is_met(work);
+    // Without a target, the least gain ends repeated compactions. A model's summary is not written yet.
+    let repeats = is_unreached(&work) || !target.asks() && options.min_gain == 0;
+    if repeats && !options.asks {
+        reduce::settle(&mut work, options, &target);
     }
-    let smallest = (target.asks() && !target.is_met(&work)).then_some(work.total);
+    let smallest = is_unreached(&work).then_some(work.total);
     if let Some(smallest) = smallest
         && !options.best_effort
     {

@@ -1,15 +1,51 @@
 //! Runs the steps of a compaction until the target is reached, or nothing more can be removed.
 
+use super::event::CompactionInfo;
 use super::goal::CompactionGoal;
 use super::options::{CompactOptions, LevelAlgorithm};
 use super::state::CompactionState;
 use super::trigger::Goal;
 use super::{optimize, step, tiered};
 use crate::error::Result;
+use crate::filter::Stamp;
+use crate::model::view::View;
 use std::collections::HashSet;
 
-/// Reduces the view until it reaches the target, or as far as it can.
-pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
+/// Reduces the view until it reaches the target, or as far as it can, by way of wider budgets too.
+pub fn reach(
+    work: &mut CompactionState<'_>,
+    options: &CompactOptions,
+    pins: &HashSet<usize>,
+    target: &CompactionGoal,
+) -> Result<()> {
+    run(work, options, target)?;
+    if target.asks() && target.is_tokens_alone() && !target.is_met(work) {
+        match minimum(work, options, pins) {
+            Ok(minimum) if minimum.total <= work.total => *work = minimum,
+            Ok(_) | Err(_) => further(work, options, pins, target),
+        }
+    }
+    Ok(())
+}
+
+/// The smallest result of the steps, which is the same for every budget that cannot be reached.
+fn minimum<'s>(
+    work: &CompactionState<'s>,
+    options: &CompactOptions,
+    pins: &HashSet<usize>,
+) -> Result<CompactionState<'s>> {
+    let nothing = CompactionGoal::new(Goal {
+        tokens: Some(0),
+        ..Goal::default()
+    });
+    let mut minimum = CompactionState::new(work.session, work.view, work.counter, pins);
+    run(&mut minimum, options, &nothing)?;
+    further(&mut minimum, options, pins, &nothing);
+    Ok(minimum)
+}
+
+/// Reduces the view until it reaches the target, or as far as the steps can.
+fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
     match options.choice {
         LevelAlgorithm::Optimize => optimize::run(work, options, target)?,
         LevelAlgorithm::Tiered => tiered::run(work, options, target)?,
@@ -27,12 +63,50 @@ fn finish(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Com
     }
 }
 
+/// Compacts the result of an unreachable budget again as long as that removes more, so that a later compaction finds
+/// nothing to do. If it cannot be planned, the result is kept.
+pub fn settle(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
+    for _ in 0..ATTEMPTS {
+        match compacted_again(work, options, target) {
+            Ok(Some(joined)) => *work = joined,
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+/// The state with the changes of a second compaction; none if that removes nothing.
+fn compacted_again<'s>(
+    work: &CompactionState<'s>,
+    options: &CompactOptions,
+    target: &CompactionGoal,
+) -> Result<Option<CompactionState<'s>>> {
+    let stamp = Stamp {
+        id: "evt_settle".to_string(),
+        at: String::new(),
+    };
+    let edit = work.clone().into_reshaping();
+    if edit.is_empty() {
+        return Ok(None);
+    }
+    let line = edit.event(work.session, work.view, &CompactionInfo::default(), &stamp)?;
+    let mut after = work.session.clone();
+    after.push_new(&line);
+    let view = View::replay(&after);
+    let pins = super::pins(&after, &view, options)?;
+    let mut next = CompactionState::new(&after, &view, work.counter, &pins);
+    reach(&mut next, options, &pins, target)?;
+    match next.total < work.total {
+        true => Ok(work.joined(&next)),
+        false => Ok(None),
+    }
+}
+
 /// Most attempts to find a size below the one that an unreachable budget ended at.
 const ATTEMPTS: usize = 8;
 
 /// After an unreachable budget, tries wider ones, each just below the reached size: the steps choose differently for a
 /// wider budget, and may then reach less.
-pub fn further(
+fn further(
     work: &mut CompactionState<'_>,
     options: &CompactOptions,
     pins: &HashSet<usize>,

@@ -219,7 +219,7 @@ impl CompactionState<'_> {
         self.drops_summary && self.summary.is_none()
     }
 
-    fn remove_summary(&mut self) {
+    pub(super) fn remove_summary(&mut self) {
         if let Some(at) = self.summary_item {
             self.add_tokens(at, 0);
             self.drops_summary = true;

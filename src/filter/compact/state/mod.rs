@@ -2,6 +2,7 @@
 
 mod atom_items;
 mod change;
+mod join;
 mod layout;
 mod reshape;
 
