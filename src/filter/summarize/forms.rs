@@ -1,12 +1,12 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
-//! to five words, `~ing` a word with that ending, `$` the end.
+//! to five words, `~ing` a word with that ending, `$` the end; `,a` the same after a comma.
 
 use super::keys::{Keys, key};
 use super::marks::{
     BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
     SMALL_TALK, TALK,
 };
-use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, STYLES, is_in};
+use super::word_lists::{AT_HAND, CONTRACTIONS, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -41,7 +41,9 @@ impl Patterns {
 
     /// Whether a pattern matches at a word of the sentence.
     pub fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
+        let contracted = |word: &str| self.begin_with(word).any(|rest| sentence.matches(at + 2, rest));
         self.rest_at(sentence, at).is_some()
+            || sentence.is(self.mark, at) && sentence.contracted(at).is_some_and(contracted)
     }
 
     /// What follows the first word in the first pattern that matches at a word of the sentence.
@@ -49,15 +51,20 @@ impl Patterns {
         if !sentence.is(self.mark, at) {
             return None;
         }
-        let word = sentence.at(at);
-        let number = self.words.get(key(word.as_bytes(), 0, word.len())?) as usize;
-        let mut own = self.all.get(number.checked_sub(1)?)?.iter();
-        own.find(|rest| sentence.matches(at + 1, rest)).copied()
+        self.begin_with(sentence.at(at))
+            .find(|rest| sentence.matches(at + 1, rest))
+    }
+
+    /// What follows a word in the patterns that begin with it.
+    fn begin_with(&self, word: &str) -> impl Iterator<Item = &'static str> {
+        let number = key(word.as_bytes(), 0, word.len()).map_or(0, |key| self.words.get(key) as usize);
+        let own = number.checked_sub(1).and_then(|number| self.all.get(number));
+        own.into_iter().flatten().copied()
     }
 }
 
 /// Beginnings of rules, after polite words.
-static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.lines(), BEGIN));
+pub(super) static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.lines(), BEGIN));
 
 /// Statements about all things of a kind, or about one thing for good, without a person as subject.
 static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.lines(), DUTY));
@@ -72,6 +79,11 @@ const DETERMINERS: &[&str] = &[
     "their", "in", "to", "as", "with", "for", "on", "at",
 ];
 
+/// Words after a kind that say which of its things are meant: "refunds over 100 euros".
+const WHICH: &[&str] = &[
+    "above", "below", "for", "from", "in", "of", "over", "to", "under", "with", "without",
+];
+
 /// Phrases that only sound like rules: small talk, praise, encouragement, narration.
 static OF_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(SMALL_TALK.lines(), TALK));
 
@@ -83,9 +95,17 @@ impl Sentence {
 
     /// Whether the sentence has one of the forms, starting at its first significant word.
     pub(super) fn has_form(&self, start: usize) -> bool {
-        let is_once = |at: usize| at >= start && !self.has_words_at(at, "back to");
-        if self.all(ONCE).any(is_once) {
+        if self.is_for_one_time() {
             return false;
+        }
+        let is_once = |at: usize| at >= start && !self.has_words_at(at, "back to");
+        let steps = |at: usize| self.at(at) == "then" && self.words[at].fresh;
+        if self.all(ONCE).any(|at| is_once(at) && !steps(at)) {
+            return false;
+        }
+        // "Constants come first, then types" is a rule, "write tests, then run them" a task.
+        if self.all(ONCE).any(is_once) {
+            return self.is_convention(start);
         }
         OF_RULES.begin_at(self, start)
             || self.is_duty(start)
@@ -98,17 +118,12 @@ impl Sentence {
     /// `tests go next to the code`, `all SQL goes through the builder`, `errors start with a lower-case letter`: a statement in
     /// the present tense about all things of a kind.
     fn is_convention(&self, start: usize) -> bool {
-        let each = is_in(&["every", "each", "all", "any"], self.at(start));
+        let each = is_in(&["every", "each", "all", "any", "anything"], self.at(start));
         let first = self.at(start + usize::from(each));
-        let is_kind = |word: &str| {
-            word.len() > 3
-                && word.ends_with('s')
-                && !word.ends_with("ss")
-                && !is_in(DETERMINERS, word)
-                && !is_in(AT_HAND, word)
-        };
         if !self.has(KIND)
-            || self.has(NARRATION)
+            || self
+                .all(NARRATION)
+                .any(|at| self.at(at) != "they" || at < start + 4)
             || is_in(AT_HAND, self.at(start))
             || self.at(start + 1) == "of"
         {
@@ -120,8 +135,8 @@ impl Sentence {
             }
             // The kind is the word before the verb, or the first word of a longer name of it.
             let is_named = each
-                || is_kind(self.at(at - 1)) && !self.words[at].fresh
-                || is_kind(first) && at <= start + 2;
+                || is_plural(self.at(at - 1)) && !self.words[at].fresh
+                || is_plural(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
             is_named && CONVENTIONS.begin_at(self, at)
         })
     }
@@ -130,10 +145,11 @@ impl Sentence {
     fn is_habit_of_ours(&self, start: usize) -> bool {
         // What happens to somebody is not a convention.
         const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
-        let verb = self.at(start + 2);
+        let long = usize::from(self.contracted(start + 1) == Some("don't"));
+        let verb = self.at(start + long + 2);
         self.at(start) == "we"
-            && is_in(&["never", "always", "only", "don't"], self.at(start + 1))
-            && self.is(IMPERATIVE, start + 2)
+            && (long > 0 || is_in(&["never", "always", "only", "don't"], self.at(start + 1)))
+            && self.is(IMPERATIVE, start + long + 2)
             && !is_in(NOT_ORDERED, verb)
             && !is_in(&HAPPENS, verb)
     }
@@ -156,17 +172,20 @@ impl Sentence {
     /// `name branches after the ticket`: a plural without an article.
     fn is_of_many(&self, start: usize) -> bool {
         let verb = self.is(FORM_OF_MANY, start);
-        let plural = |at: usize| {
-            let word = self.at(at);
-            word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !is_in(DETERMINERS, word)
-        };
+        let plural = |at: usize| is_plural(self.at(at));
         let bare = |at: usize| !self.at(at).is_empty() && !is_in(DETERMINERS, self.at(at));
-        verb && (plural(start + 1) || bare(start + 1) && plural(start + 2))
+        // "Sort products by price and print them", "write tests for the parser".
+        let for_one =
+            |at: usize| self.at(at) == "for" && is_in(&["the", "this", "that", "my"], self.at(at + 1));
+        let is_task =
+            || is_in(&["it", "them"], self.at(self.words.len() - 1)) || (start + 2..start + 5).any(for_one);
+        verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2))
     }
 
     /// `no emojis`, `no function names longer than ...`.
     pub(super) fn forbids_many(&self, start: usize) -> bool {
-        if self.at(start) != "no" {
+        let is_zero = self.at(start) == "zero";
+        if self.at(start) != "no" && !is_zero {
             return false;
         }
         let first = self.at(start + 1);
@@ -184,18 +203,8 @@ impl Sentence {
             return false;
         }
         // "no sugar", "no mock data".
-        let is_short = start == 0 && (2..=3).contains(&self.words.len());
+        let is_short = start == 0 && !is_zero && (2..=3).contains(&self.words.len());
         is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
-    }
-
-    /// `British spelling, please`, `metric units only`: requests a style without a verb.
-    pub(super) fn is_style_alone(&self, start: usize) -> bool {
-        let last = self.words.len().saturating_sub(1);
-        (start + 2..start + 4).contains(&last)
-            && is_in(&["please", "pls", "only"], self.at(last))
-            && is_in(STYLES, self.at(last - 1))
-            && !is_in(AT_HAND, self.at(start))
-            && !self.is(IMPERATIVE, start)
     }
 
     /// Whether a pattern matches at a word.
@@ -207,16 +216,35 @@ impl Sentence {
         if word == "**" {
             return (1..=5).any(|many| at + many <= self.words.len() && self.matches(at + many, rest));
         }
+        let word = match word.strip_prefix(',') {
+            Some(_) if self.words.get(at).is_none_or(|own| !own.fresh) => return false,
+            Some(word) => word,
+            None => word,
+        };
         let own = self.at(at);
         let is = match (word, word.strip_prefix('!'), word.strip_prefix('~')) {
             ("*", ..) => !own.is_empty(),
-            ("$", ..) => own.is_empty(),
             (_, Some(others), _) => !own.is_empty() && !is_any(own, others),
             (_, _, Some(ending)) => own.len() > ending.len() + 1 && own.ends_with(ending),
-            _ => is_any(own, word),
+            _ => is_any(if own.is_empty() { "$" } else { own }, word),
         };
-        is && self.matches(at + 1, rest)
+        let contracted = || self.contracted(at).is_some_and(|own| is_any(own, word));
+        is && self.matches(at + 1, rest) || word.contains('\'') && contracted() && self.matches(at + 2, rest)
     }
+
+    /// The contraction of two words: "i'm" of "I am".
+    fn contracted(&self, at: usize) -> Option<&'static str> {
+        let (first, second) = (self.at(at), self.at(at + 1));
+        let of = |of: &&[&str; 3]| of[1] == second && of[0] == first;
+        let found = is_in(&["am", "are", "not", "would"], second).then(|| CONTRACTIONS.iter().find(of));
+        found.flatten().map(|of| of[2])
+    }
+}
+
+/// Whether a word looks like a plural.
+pub(super) fn is_plural(word: &str) -> bool {
+    let names_one = ["ss", "'s", "us", "is"].iter().any(|end| word.ends_with(end));
+    word.len() > 3 && word.ends_with('s') && !names_one && !is_in(DETERMINERS, word) && !is_in(AT_HAND, word)
 }
 
 /// Whether a word is one of those that `|` separates.

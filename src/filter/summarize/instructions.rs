@@ -1,11 +1,12 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
 //! word. Detection uses only the form of English sentences.
 
-use super::forms::Patterns;
+use super::forms::{OF_RULES, Patterns};
 use super::marks::{
-    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
+    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PERSON, PHRASE, REST,
 };
-use super::word_lists::{MANNERS, NOT_KEPT, NOT_ORDERED, is_in};
+use super::one_task::SESSIONS;
+use super::word_lists::{MANNERS, NOT_KEPT, NOT_ORDERED, REMARKS, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -54,8 +55,17 @@ impl Sentence {
     /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".
     fn is_attributed(&self) -> bool {
         let from = self.opening(0);
-        let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at));
-        says || self.has_words_at(from, "according to")
+        // What a client insists on binds, too.
+        let binds = |at: usize| self.at(at) == "insists" && OF_RULES.begin_at(self, from);
+        let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at) && !binds(at));
+        let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
+        // "Error: you must ...".
+        let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
+        // "..., my aunt says", "..., sadly".
+        let last = self.words.len().saturating_sub(1);
+        let remarks =
+            is_in(REMARKS, self.at(last)) && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
+        says || is_logged || remarks || self.has_words_at(from, "according to")
     }
 
     fn form(&self) -> Option<SentenceForm> {
@@ -69,7 +79,8 @@ impl Sentence {
             || self.condition(start)
             || self.manner(start)
             || self.has_form(start)
-            || self.is_style_alone(start);
+            || self.is_verbless(start)
+            || self.is_reason(start);
         if order {
             return Some(SentenceForm::Order);
         }
@@ -86,24 +97,29 @@ impl Sentence {
                 return false;
             }
             let from = self.opening(at);
-            self.order(from)
+            // "Make the sidebar collapsible and keep it open".
+            let of_it = commands && self.at(from) == "keep" && matches!(self.at(from + 1), "it" | "them");
+            self.order(from) && !of_it
                 || self.wish(from)
                 || self.forbids_many(from)
                 || self.manner_within(from)
-                || fresh && self.all_of_the_readers(from)
+                || fresh
+                    && (self.all_of_the_readers(from)
+                        || self.is_reason(from)
+                        || self.at(from) == "nothing" && self.duty(from))
         });
         (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(SentenceForm::Wish)
     }
 
     /// The first significant word from an index: skips polite words and conjunctions.
-    fn opening(&self, mut at: usize) -> usize {
+    pub(super) fn opening(&self, mut at: usize) -> usize {
         loop {
-            if self.is(PASS, at) {
+            if let Some(repeated) = self.repeats(at) {
+                at = repeated;
+            } else if self.is(PASS, at) {
                 at += 1;
             } else if self.has_words_at(at, "try to") {
                 at += 2;
-            } else if let Some(repeated) = self.repeats(at) {
-                at = repeated;
             } else {
                 break;
             }
@@ -134,7 +150,7 @@ impl Sentence {
     }
 
     /// `always`, `never`, `don't`, `avoid`, `make sure`, ... followed by what they order.
-    fn order(&self, at: usize) -> bool {
+    pub(super) fn order(&self, at: usize) -> bool {
         let next = self.at(at + 1);
         if !self.is(ORDER, at) || self.is_for_one_time() || self.is_of_the_first(at) {
             return false;
@@ -147,18 +163,18 @@ impl Sentence {
                 let is_praise = next == "change" && self.at(at + 2).is_empty();
                 !next.is_empty() && !past && !is_praise && !is_in(NOT_ORDERED, next)
             }
-            "don't" | "dont" => {
-                // "Don't give me ...": for good, unless it is about one thing.
-                let next = if next == "ever" { self.at(at + 2) } else { next };
-                // A reminder concerns one thing, unless it is about a fact.
-                let is_fact = self.at(at + 2) == "that" && is_in(&FIRST_PERSON, self.at(at + 3));
-                let reminds = next == "forget" && !self.has(CUE) && !is_fact;
-                !next.is_empty() && !reminds && !is_in(NOT_ORDERED, next)
-            }
-            "do" => next == "not" && !self.at(at + 2).is_empty() && !is_in(NOT_ORDERED, self.at(at + 2)),
+            "don't" | "dont" => self.is_prohibition(at + 1),
+            "do" => next == "not" && self.is_prohibition(at + 2),
             "avoid" | "refrain" => !next.is_empty() && !matches!(next, "it" | "that" | "this"),
-            "make" => next == "sure" && !self.at(at + 2).is_empty() && !self.has_any(&["then"]),
-            "ensure" => !next.is_empty() && !matches!(next, "is" | "was" | "has" | "had"),
+            "make" => {
+                next == "sure"
+                    && !self.at(at + 2).is_empty()
+                    && !self.has_any(&["then"])
+                    && !self.is_sure_of_one(at + 2)
+            }
+            "ensure" => {
+                !next.is_empty() && !self.has_any(&["then"]) && !matches!(next, "is" | "was" | "has" | "had")
+            }
             // A rule that was given before.
             "i" if is_in(&["told", "asked"], next) && self.at(at + 2) == "you" => {
                 let not = self.at(at + 3);
@@ -168,7 +184,10 @@ impl Sentence {
             // A lasting fact about a person: "remember that I'm ...".
             "remember" => {
                 let is_fact = next == "that" && !matches!(self.at(at + 2), "time" | "day" | "one" | "when");
-                next == "to" || is_fact || self.words.get(at + 1).is_some_and(|word| word.fresh)
+                next == "to"
+                    || is_fact
+                    || matches!(next, "i'm" | "we're")
+                    || self.words.get(at + 1).is_some_and(|word| word.fresh)
             }
             // After the number of an item: "1. Note that I'm vegetarian".
             "note" => next == "that" && is_in(&FIRST_PERSON, self.at(at + 2)),
@@ -176,6 +195,7 @@ impl Sentence {
                 let alone = matches!(next, "it" | "that" | "them") && self.at(at + 2).is_empty();
                 !next.is_empty()
                     && !alone
+                    && !self.keeps_one_thing(at + 1)
                     && !is_in(NOT_KEPT, next)
                     && !self.has_words_at(at, "keep in touch")
             }
@@ -197,64 +217,36 @@ impl Sentence {
         }
     }
 
-    /// `when you ..., do ...`: a condition, a comma, an instruction.
-    fn condition(&self, at: usize) -> bool {
-        let subject = self.at(at + 1);
-        let conditional = match self.at(at) {
-            // Before or after a specific thing means once.
-            "before" | "after" => {
-                is_in(&["you", "u", "i", "every", "each", "any", "all", "we"], subject)
-                    || subject.ends_with("ing")
-            }
-            "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" => true,
-            "every" | "each" | "any" => subject == "time",
-            "everytime" => true,
-            "next" => subject == "time",
-            "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
-            "by" => subject == "default",
-            "as" if self.has_words_at(at, "as soon as") => self.at(at + 3) != "possible",
-            "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
-            _ => false,
+    /// `don't give me ...`: for good, unless it is about one thing.
+    fn is_prohibition(&self, at: usize) -> bool {
+        let at = at + usize::from(self.at(at) == "ever");
+        let (verb, object) = (self.at(at), self.at(at + 1));
+        // A reminder concerns one thing, unless it is about a fact.
+        let is_fact = object == "that" && is_in(&FIRST_PERSON, self.at(at + 2));
+        let reminds = verb == "forget" && !self.has(CUE) && !is_fact;
+        let waits = self.has_words_at(at, "wait for me") || self.has_words_at(at, "wait for us");
+        // "Don't touch it", "don't reply to that", "don't press that button".
+        // The sentence may name what `them` means: "the tests are the spec, don't change them".
+        let named = at > 3;
+        let is_it = |index: usize| {
+            is_in(&["it", "that", "this"], self.at(index)) || !named && self.at(index) == "them"
         };
-        let chance = [
-            "have time", "get a chance", "have a moment", "have a minute", "get around to",
-        ];
-        if !conditional
-            || self.is_for_one_time()
-            || self.find(&chance).is_some()
-            || self.is_of_the_next_step(at)
-        {
-            return false;
-        }
-        let mut after = at + 1..self.words.len();
-        // "Before each commit run the linter": no comma, but each time.
-        let each = self.is_of_each(at + 1);
-        let comma = after.find(|index| {
-            let begins = self.words[*index].fresh
-                || each && (at + 3..at + 6).contains(index) && self.is(IMPERATIVE, *index);
-            begins && self.instructs(*index)
-        });
-        let is_once = |index: usize| self.is(ONCE, index) && !self.has_words_at(index - 1, "as soon as");
-        comma.is_some_and(|comma| !(at + 1..comma).any(is_once))
-    }
-
-    /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
-    fn is_of_each(&self, at: usize) -> bool {
-        let many = ["every", "each", "any", "all"];
-        let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
-        phrase.take(6).any(|index| is_in(&many, self.at(index)))
-    }
-
-    /// Whether an instruction begins at an index.
-    fn instructs(&self, at: usize) -> bool {
-        let from = self.opening(at);
-        self.is(IMPERATIVE, from) || self.order(from) || self.wish(from)
+        let ends = |index: usize| self.words.get(index).is_none_or(|word| word.fresh);
+        let of_it = (at + 1..at + 3).any(|index| is_it(index) && ends(index + 1))
+            || is_in(&["that", "this"], object) && !self.is(PERSON, at + 2)
+            || self.ends_with_this_one();
+        !verb.is_empty() && !reminds && !waits && !of_it && !is_in(NOT_ORDERED, verb)
     }
 
     /// `write in ...`, `use only ...`, `call me ...`, and an imperative with a word that makes it lasting.
     fn manner(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
-        if self.all(ONCE).any(|index| index >= at) {
+        // The steps of each task are a rule.
+        let each = ["for every", "for each", "every time", "each time"];
+        let steps = |index: usize| self.at(index) == "then" && self.find(&each).is_some();
+        if self.has_any(&["one"]) && self.is_for_one_time()
+            || self.all(ONCE).any(|index| index >= at && !steps(index))
+        {
             return false;
         }
         if self.manner_within(at) {
@@ -264,7 +256,9 @@ impl Sentence {
         match verb {
             "call" if next == "the" => self.words.len() > at + 3,
             "be" if self.find(&["with me", "to me"]).is_some() => true,
-            "speak" | "talk" => rest.clone().any(|index| is_in(&["me", "in"], self.at(index))),
+            "speak" | "talk" => rest
+                .clone()
+                .any(|index| is_in(&["me", "in", "like"], self.at(index))),
             "refer" | "treat" => rest.clone().any(|index| self.at(index) == "as"),
             "assume" => !next.is_empty(),
             // Handled elsewhere or not an order: "stop by whenever you like".
@@ -288,17 +282,36 @@ impl Sentence {
                     && !self.has_words_at(at, "keep in touch")
                     && !self.has_words_at(at, "keep in mind")
             }
-            _ => is_in(MANNERS, next),
+            _ => {
+                is_in(MANNERS, next)
+                    && !(next == "all"
+                        && is_in(&["of", "the", "this", "that", "these", "those"], self.at(at + 2)))
+            }
         }
     }
 
     /// Whether the words after an imperative make it hold for more than one occasion.
     pub(super) fn is_rule(&self, at: usize) -> bool {
         let conditions = [
-            "before you", "no more than", "at most", "at least", "rather than", "at all", "for all",
-            "in all", "across all",
+            "before you",
+            "no more than",
+            "at most",
+            "at least",
+            "rather than",
+            "at all",
+            "for all",
+            "from all",
+            "as we go",
+            "as you go",
+            "in all",
+            "across all",
         ];
         if self.all_of_the_readers(at) {
+            return true;
+        }
+        // "..., always".
+        let last = self.words.len().saturating_sub(1);
+        if self.at(last) == "always" && self.words[last].fresh {
             return true;
         }
         if self.is_task(at) {
@@ -313,25 +326,51 @@ impl Sentence {
         let mut clause = at + 2..self.words.len();
         let end = clause.find(|index| is_in(&relative, self.at(*index)));
         let end = end.filter(|_| !is_in(&chooses, self.at(at)));
+        // "Explain why we never cache this".
+        let question = ["why", "how", "what", "whether", "between"];
+        let ponders = is_in(
+            &["consider", "describe", "discuss", "explain", "tell", "think"],
+            self.at(at),
+        );
+        let asks = |index: usize| ponders && (at + 1..index).any(|before| is_in(&question, self.at(before)));
         (at + 1..end.unwrap_or(self.words.len())).any(|index| {
             let before = self.at(index) == "before" && self.at(index + 1).ends_with("ing");
-            let cue = self.is(CUE, index) && !self.is_of_one_task(at, index);
+            let cue = self.is(CUE, index) && !asks(index) && !self.is_of_one_task(at, index);
+            let when = matches!(self.at(index), "when" | "whenever")
+                || self.at(index) == "if" && is_in(&["tell", "warn", "notify", "say", "alert"], self.at(at));
+            let works = when && self.at(index + 1) == "you" && is_in(WORK_VERBS, self.at(index + 2));
             let contrast = self.words[index].fresh && matches!(self.at(index), "not" | "no");
-            cue || contrast || before || conditions.iter().any(|phrase| self.has_words_at(index, phrase))
+            cue || works
+                || contrast
+                || before
+                || conditions.iter().any(|phrase| self.has_words_at(index, phrase))
         })
     }
 
     /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
     fn all_of_the_readers(&self, at: usize) -> bool {
-        const ALL: [&str; 9] = [
-            "all of your", "all your", "everything you", "anything you", "everything we", "anything we",
-            "whatever you", "as if i", "like i'm",
+        const ALL: [&str; 10] = [
+            "all of your",
+            "all your",
+            "everything you",
+            "anything you",
+            "everything we",
+            "anything we",
+            "whatever you",
+            "as if i",
+            "as if you",
+            "like i'm",
         ];
         // "Anything you can do" asks for one thing.
         let of_it = matches!(self.at(at + 1), "it" | "this" | "that");
         let is_lasting = |found: usize| {
             let pictures = matches!(self.at(found), "as" | "like");
-            found > at && !matches!(self.at(found + 2), "can" | "want" | "like") && !(pictures && of_it)
+            found > at
+                && !matches!(
+                    self.at(found + 2),
+                    "can" | "want" | "like" | "think" | "prefer" | "need"
+                )
+                && !(pictures && of_it)
         };
         self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(is_lasting)
     }
@@ -349,10 +388,7 @@ impl Sentence {
             return !self.is_outlook(at);
         }
         if let Some(at) = find(&REST) {
-            let thing = [
-                "session", "project", "conversation", "convo", "chat", "thread", "discussion",
-            ];
-            return (at + 4..self.words.len().min(at + 7)).any(|index| is_in(&thing, self.at(index)));
+            return (at + 4..self.words.len().min(at + 7)).any(|index| is_in(SESSIONS, self.at(index)));
         }
         let Some(at) = find(&HERE) else {
             return false;

@@ -3,7 +3,7 @@
 use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
 use super::keys::{Keys, key};
 use super::numbers::TermNumbers;
-use super::word_lists::{CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
+use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
 use std::sync::LazyLock;
 
 /// A verb that begins an instruction.
@@ -85,8 +85,21 @@ const PASSED: &[&str] = &[
 pub(super) const LEADS: &str = include_str!("rule_leads.txt");
 
 /// `this time`, `just once`, `I just did`: about one occasion.
-pub(super) const ONE_TIME: [&str; 6] = [
-    "this time", "this once", "just once", "this one", "i just did", "i already did",
+pub(super) const ONE_TIME: [&str; 14] = [
+    "this time",
+    "this once",
+    "just once",
+    "this one",
+    "that one",
+    "for later",
+    "i just did",
+    "i already did",
+    "i get there",
+    "i get home",
+    "i get back",
+    "i come back",
+    "i come home",
+    "i arrive",
 ];
 
 /// What all things of a kind do.
@@ -174,7 +187,10 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         (PASS, PASSED),
         (ORDER, ORDERS),
         (TODAY, &["yet", "now", "today", "tonight", "tomorrow"]),
-        (NARRATION, &["was", "were", "did", "i", "he", "she", "they"]),
+        (
+            NARRATION,
+            &["was", "were", "did", "i", "he", "she", "they", "but", "wrong"],
+        ),
         (CLAIM, &["claims", "argues", "insists", "suggests", "thinks"]),
         (WISH, WISHES),
         (FORM, FORM_VERBS),
@@ -212,9 +228,11 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         let first = patterns
             .iter()
             .filter_map(|pattern: &&str| pattern.split(' ').next());
-        first
-            .flat_map(|words| words.split('|'))
-            .for_each(|word| add(mark, word));
+        first.flat_map(|words| words.split('|')).for_each(|word| {
+            add(mark, word);
+            let of = CONTRACTIONS.iter().filter(|of| of[2] == word);
+            of.for_each(|of| add(mark, of[0]));
+        });
     }
     let mut short = Keys::for_about(numbers.len());
     for (number, marks) in known.iter().enumerate() {

@@ -8,6 +8,7 @@
 mod block;
 mod changes;
 mod code_lines;
+mod conditions;
 mod dates;
 mod entry;
 mod fill;
@@ -40,6 +41,7 @@ mod tests;
 mod text;
 mod text_units;
 mod validate;
+mod verbless;
 mod word_lists;
 mod words;
 

@@ -1,8 +1,29 @@
 //! Recognizes sentences about one task or occasion, which set no rule.
 
-use super::marks::{ONE_TIME, THIS_TIME, TODAY};
+use super::forms::is_plural;
+use super::marks::{CUE, ONE_TIME, THIS_TIME, TODAY};
 use super::word_lists::is_in;
 use super::words::Sentence;
+
+/// States that end a task.
+const DONE: &[&str] = &[
+    "done", "finished", "ready", "through", "green", "works", "passes", "merged", "deployed", "fixed",
+    "complete", "up",
+];
+
+/// What a rule holds for.
+pub(super) const SESSIONS: &[&str] = &[
+    "session",
+    "project",
+    "conversation",
+    "convo",
+    "chat",
+    "thread",
+    "discussion",
+    "repository",
+    "repo",
+    "codebase",
+];
 
 /// Usual directories of a project: `check every file in src/` is one task.
 const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
@@ -55,11 +76,15 @@ impl Sentence {
         ];
         let collects = [
             "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
+            "compare", "update", "test", "check", "verify", "convert", "fix", "open", "move", "merge",
         ];
         let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
         let rest = at + 2..self.words.len();
         let shortens = ["summarize", "summarise", "condense", "translate", "shorten"];
-        is_in(&changes, verb) && is_in(&at_hand, next)
+        // "Go through every file".
+        is_in(&["go", "look", "walk"], verb)
+            || is_in(&["check", "confirm", "verify"], verb) && is_in(&["that", "if", "whether"], next)
+            || is_in(&changes, verb) && is_in(&at_hand, next)
             || is_in(&shortens, verb)
                 && is_in(&at_hand, next)
                 && !self.has_any(&["every", "each", "always", "any", "whenever"])
@@ -68,9 +93,15 @@ impl Sentence {
                     || rest.clone().any(|index| {
                         is_in(&at_hand[1..], self.at(index)) || is_in(&DIRECTORIES, self.at(index))
                     }))
-            || matches!(next, "the" | "only")
-                && (at + 1..at + 4).any(|index| is_in(&ordinals, self.at(index)))
-            || is_in(&["that", "this"], self.at(self.words.len().saturating_sub(2)))
+            || self.is_of_the_first(at)
+            || next == "only" && (at + 1..at + 4).any(|index| is_in(&ordinals, self.at(index)))
+            || self.ends_with_this_one()
+    }
+
+    /// `... this email`: about one thing, rather than about the whole session.
+    pub(super) fn ends_with_this_one(&self) -> bool {
+        let end = self.words.len();
+        end > 1 && is_in(&["that", "this"], self.at(end - 2)) && !is_in(SESSIONS, self.at(end - 1))
     }
 
     /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of
@@ -79,25 +110,73 @@ impl Sentence {
         const OTHERS: [&str; 8] = ["more", "other", "others", "else", "of", "you", "we", ""];
         const AT_HAND: [&str; 6] = ["it", "this", "that", "these", "those", "some"];
         const ASKED: [&str; 6] = ["there", "there's", "whether", "has", "have", "had"];
+        // "Each of the three functions".
+        let of_these =
+            self.at(cue + 1) == "of" && is_in(&["the", "these", "those", "them"], self.at(cue + 2));
         match self.at(cue) {
+            "each" | "every" | "all" if of_these => true,
             "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
-            "each" => is_in(&AT_HAND, self.at(at + 1)),
+            "each" => is_in(&AT_HAND, self.at(at + 1)) || self.lists(at, cue),
             // "Every once in a while."
-            "every" => is_in(&["once", "now", "so"], self.at(cue + 1)),
+            "every" => {
+                self.lists(at, cue)
+                    || is_in(
+                        &["once", "now", "so", "other", "second", "third"],
+                        self.at(cue + 1),
+                    )
+            }
             // "Show only the first ten."
             "only" => {
-                self.at(cue + 1) == "the" && is_in(&["first", "second", "third", "last"], self.at(cue + 2))
+                let shows = is_in(
+                    &["show", "print", "list", "give", "return", "display"],
+                    self.at(at),
+                );
+                self.at(cue + 1) == "the"
+                    && (shows || is_in(&["first", "second", "third", "last"], self.at(cue + 2)))
             }
             _ => false,
         }
     }
 
+    /// `show the total for every month`: about many things at hand.
+    fn lists(&self, at: usize, cue: usize) -> bool {
+        let lists = [
+            "list",
+            "show",
+            "print",
+            "plot",
+            "count",
+            "calculate",
+            "compare",
+            "find",
+            "draw",
+        ];
+        let places = ["for", "from", "in", "of"];
+        is_in(&lists, self.at(at)) && is_in(&places, self.at(cue - 1)) && !self.has_any(&["you", "your"])
+    }
+
     /// `keep the first two lines`, `only change the last paragraph`: about things at hand.
     pub(super) fn is_of_the_first(&self, at: usize) -> bool {
-        let ordinals = ["first", "second", "third", "last"];
+        let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
         let near = at + 1..at + 5;
-        near.clone()
-            .any(|index| self.at(index) == "the" && is_in(&ordinals, self.at(index + 1)))
+        let is_first = |index: usize| self.at(index) == "the" && is_in(&ordinals, self.at(index + 1));
+        // "Avoid that word in the second paragraph".
+        let parts = [
+            "paragraph",
+            "line",
+            "sentence",
+            "column",
+            "row",
+            "section",
+            "chapter",
+            "half",
+            "part",
+            "page",
+            "slide",
+        ];
+        let is_part = |index: usize| is_first(index) && is_in(&parts, self.at(index + 2));
+        near.clone().any(is_first)
+            || !self.has_any(&["each", "every", "any", "all"]) && (at..self.words.len()).any(is_part)
     }
 
     /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
@@ -112,19 +191,76 @@ impl Sentence {
     pub(super) fn is_of_the_next_step(&self, at: usize) -> bool {
         let steps = ["continue", "proceed", "start", "begin", "leave", "go"];
         let next = self.at(at) == "before"
-            && self.at(at + 1) == "you"
+            && is_in(&["you", "we", "i"], self.at(at + 1))
             && is_in(&steps, self.at(at + 2))
             && self.words.get(at + 3).is_some_and(|word| word.fresh);
-        // "When you're done, ...", "once it works, ...", "if you find the bug, ...".
-        let is_done = is_in(&["you're", "your"], self.at(at + 1))
-            && is_in(&["done", "finished", "ready", "through"], self.at(at + 2))
-            || self.at(at) == "once" && is_in(&["it", "that", "this"], self.at(at + 1))
+        // "When you're done, ...", "once it works, ...", "if you find the bug, ...", "if that fails, ...".
+        let is_done = is_in(&["you're", "your", "it's"], self.at(at + 1)) && is_in(DONE, self.at(at + 2))
+            || self.at(at + 1) == "it" && is_in(DONE, self.at(at + 2 + usize::from(self.at(at + 2) == "is")))
+            || is_in(&["that", "this", "that's", "these", "those"], self.at(at + 1))
+            || self.at(at) == "once" && self.at(at + 1) == "it"
+            || self.has_words_at(at, "as soon as you")
             || self.has_words_at(at, "if you find the");
         let end = self.words.len();
         let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
             && is_in(&["it", "this", "that", "them"], self.at(end - 1))
             && end >= 2
             && self.words[end - 2].fresh;
-        next || is_done || self.at(at) == "if" && of_it
+        // "After you fix that, ...".
+        let comma = (at + 2..end)
+            .find(|index| self.words[*index].fresh)
+            .unwrap_or(end);
+        let of_that = self.at(at + 1) == "you" && is_in(&["it", "this", "that", "them"], self.at(comma - 1));
+        next || is_done || of_that || of_it && is_in(&["if", "when", "once"], self.at(at))
+    }
+
+    /// `keep the title`, `keep the old one`: without a manner.
+    pub(super) fn keeps_one_thing(&self, at: usize) -> bool {
+        let ends = |index: &usize| self.words[*index].fresh || is_in(&["but", "and"], self.at(*index));
+        let end = (at + 1..self.words.len()).find(ends).unwrap_or(self.words.len());
+        let things = ["one", "ones", "version", "seat", "file", "name", "paragraph"];
+        // "Keep only the rows where ...".
+        self.has_words_at(at, "only the")
+            || self.at(at) == "the" && (end <= at + 2 || end == at + 3 && is_in(&things, self.at(at + 2)))
+    }
+
+    /// `make sure the door is closed`: about one thing, which is not the reader's work.
+    pub(super) fn is_sure_of_one(&self, at: usize) -> bool {
+        let the = at + usize::from(self.at(at) == "that");
+        let noun = the + 1..the + 4;
+        matches!(self.at(the), "the" | "this" | "none" | "both")
+            && !self.has(CUE)
+            && !noun.clone().any(|index| is_plural(self.at(index)))
+            && !self.is_of_the_work(the, noun.end)
+    }
+
+    /// `if the input is empty, return 0`, `for each file, print its size`: what a program does.
+    pub(super) fn is_of_a_program(&self, at: usize, order: usize) -> bool {
+        const PROGRAM: [&str; 20] = [
+            "calculate",
+            "close",
+            "compute",
+            "count",
+            "cut",
+            "disable",
+            "display",
+            "enable",
+            "exit",
+            "hide",
+            "open",
+            "play",
+            "print",
+            "raise",
+            "redirect",
+            "render",
+            "return",
+            "set",
+            "show",
+            "throw",
+        ];
+        const PEOPLE: [&str; 5] = ["customer", "caller", "client", "guest", "reader"];
+        let of_a_thing = matches!(self.at(at + 1), "the" | "there" | "each" | "every");
+        let is_served = is_in(&PEOPLE, self.at(at + 2)) || self.has_any(&["me", "you", "your", "us"]);
+        of_a_thing && !is_served && is_in(&PROGRAM, self.at(order))
     }
 }

@@ -10,6 +10,9 @@ impl Sentence {
         if !self.is(WISH, at) {
             return false;
         }
+        if self.is_urged(at) {
+            return true;
+        }
         const WISHES: [&str; 13] = [
             "i want", "i only want", "i need", "i prefer", "i expect", "i would like", "i'd like",
             "i would prefer", "i'd prefer", "i'd rather", "i would rather", "i don't want", "i do not want",
@@ -22,17 +25,15 @@ impl Sentence {
             let negative = wish.ends_with("not want") || wish.ends_with("don't want");
             let all = is_in(&["you", "all", "every", "each", "no", "only"], object) || wish.contains("only");
             let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
-            // Things at hand: "all the ingredients", "all of them".
-            let at_hand =
-                object == "all" && matches!(self.at(next + that + 1), "the" | "of" | "this" | "these");
+            // Things at hand: "all the ingredients", "all of them", "all orders from March".
+            let of_these = matches!(self.at(next + that + 1), "the" | "of" | "this" | "these");
+            let at_hand = object == "all" && of_these
+                || is_in(&["all", "each", "every"], object) && self.has_any(&["from"]);
             let asks = object == "you" && self.at(next + that + 1) == "to" && !wish.contains("expect");
             if asks && !negative {
                 return self.asks_for_a_habit(next + that + 2) && !known;
             }
             return (all || (negative && object == "any")) && !known && !at_hand;
-        }
-        if self.is_urged(at) {
-            return true;
         }
         let assistant = ["the assistant", "the model", "the agent"]
             .iter()
@@ -52,7 +53,7 @@ impl Sentence {
                 let is_advice = self.at(at + 1) == "can" && next == "always";
                 !is_advice
                     && is_in(&["not", "never", "always", "only"], next)
-                    && !is_in(&["be", "have"], self.at(at + 3))
+                    && !is_in(&["be", "have", "remember", "know"], self.at(at + 3))
                     || self.at(at + 1) != "can" && self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
             }
             "cannot" | "can't" | "mustn't" | "shouldn't" => {
@@ -69,7 +70,7 @@ impl Sentence {
     /// `... you to never ...`, `... you to answer in French`, rather than `... you to write the notes`.
     fn asks_for_a_habit(&self, at: usize) -> bool {
         is_in(
-            &["not", "never", "always", "only", "be", "act", "stop"],
+            &["not", "never", "always", "only", "be", "act", "play", "stop"],
             self.at(at),
         ) || self.manner_within(at)
             || self.is(IMPERATIVE, at) && self.is_rule(at)
@@ -88,14 +89,38 @@ impl Sentence {
             "it" | "i" if self.at(at + 1) == "would" => return self.is_wished_if(at + 2),
             _ => return false,
         };
-        is_in(&WEIGHT, self.at(after)) && self.is_lasting(after + 1)
+        // "It is important to me that the tone stays formal".
+        let lasts = |index: usize| is_in(&["stay", "stays", "remain", "remains"], self.at(index));
+        let keeps = self.has_any(&["that"]) && !self.has(ONCE) && (after + 1..self.words.len()).any(lasts);
+        is_in(&WEIGHT, self.at(after)) && (keeps || self.is_lasting(after + 1))
     }
 
     /// `be great if you always ...`, `help me if you always ...`.
     fn is_wished_if(&self, at: usize) -> bool {
-        let wishes = is_in(&["be", "love", "appreciate", "help"], self.at(at));
+        let wishes = is_in(&["be", "love", "appreciate", "help", "prefer"], self.at(at));
+        // "... if you kept it short", "... if you could avoid jargon".
+        let keeps = |you: usize| {
+            let verb = you + 1 + usize::from(self.at(you + 1) == "could");
+            let stops = is_in(&["stop", "stopped"], self.at(verb)) && self.at(verb + 1).ends_with("ing");
+            let not = self.at(verb) == "didn't"
+                && self.is(IMPERATIVE, verb + 1)
+                && !is_in(NOT_DEMANDED, self.at(verb + 1));
+            stops
+                || not
+                || is_in(
+                    &["keep", "kept", "avoid", "avoided", "stick", "stuck"],
+                    self.at(verb),
+                ) && !self.has(ONCE)
+        };
         let mut near = at + 1..at + 4;
-        wishes && near.any(|index| self.at(index) == "if" && self.is_lasting(index + 1))
+        wishes
+            && near.any(|index| {
+                self.at(index) == "if"
+                    && (self.has_words_at(index + 1, "your answers")
+                        || self.has_words_at(index + 1, "your replies")
+                        || self.is_lasting(index + 1)
+                        || self.at(index + 1) == "you" && keeps(index + 1))
+            })
     }
 
     /// Whether the sentence refers to the reader's actions on more than one occasion.
@@ -131,7 +156,20 @@ impl Sentence {
         // A requirement of the thing to be built: "the daemon must restart", "users must never see ...".
         let is_product = self.at(at) == "the" && !self.is_of_the_work(at, modal)
             || is_in(
-                &["users", "admins", "customers", "players", "clients", "visitors"],
+                &[
+                    "users",
+                    "admins",
+                    "customers",
+                    "players",
+                    "clients",
+                    "visitors",
+                    "people",
+                    "kids",
+                    "children",
+                    "parents",
+                    "men",
+                    "women",
+                ],
                 self.at(at),
             );
         if is_product {
@@ -158,7 +196,7 @@ impl Sentence {
     }
 
     /// Whether the subject of a duty is the reader's work or its style, rather than the thing that is built.
-    fn is_of_the_work(&self, at: usize, modal: usize) -> bool {
+    pub(super) fn is_of_the_work(&self, at: usize, modal: usize) -> bool {
         const WORK: [&str; 35] = [
             "tone", "style", "reply", "replies", "answer", "answers", "code", "tests", "test", "total",
             "budget", "deadline", "text", "summary", "report", "poem", "speech", "letter", "article",
@@ -205,8 +243,25 @@ impl Sentence {
             return stops || is_in(&["always", "never"], self.at(from));
         }
         let asks = may_ask && self.at(at + 1) == "you";
-        let lasting = ["each time", "every time", "in all", "in every", "from now"];
-        asks && (is_in(&["always", "never", "only", "stop"], self.at(from))
+        let lasting = [
+            "each time",
+            "every time",
+            "in all",
+            "in every",
+            "from now",
+            "in general",
+        ];
+        let keeps = is_in(&["keep", "keeping", "make"], self.at(from))
+            && self.at(from + 1) == "your"
+            && is_in(
+                &["answers", "replies", "responses", "messages", "explanations"],
+                self.at(from + 2),
+            );
+        // A question about what the reader can do: "can you always see this?".
+        let able =
+            is_in(NOT_DEMANDED, self.at(from + 1)) || is_in(&["hear", "tell", "find"], self.at(from + 1));
+        asks && (is_in(&["always", "never", "only", "stop"], self.at(from)) && !able
+            || keeps
             || self.phrase()
             || self.find(&lasting).is_some())
     }

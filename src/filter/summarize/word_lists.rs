@@ -5,7 +5,7 @@
 pub(super) const IMPERATIVES: &[&str] = &[
     "abbreviate", "accept", "acknowledge", "adapt", "add", "address", "adjust", "adopt", "aim", "align",
     "allow", "alphabetise", "alphabetize", "always", "analyse", "analyze", "annotate", "anonymise", "anonymize",
-    "answer", "append", "apply", "approve", "archive", "arrange", "ask", "assess", "assign", "assume", "attach",
+    "answer", "apologise", "apologize", "append", "apply", "approve", "archive", "arrange", "ask", "assess", "assign", "assume", "attach",
     "attribute", "avoid", "back", "balance", "base", "bcc", "be", "bear", "begin", "benchmark", "bill", "block",
     "bold", "book", "break", "bring", "build", "bump", "bundle", "buy", "calculate", "call", "cancel", "cap",
     "capitalise", "capitalize", "capture", "cast", "cc", "challenge", "change", "charge", "check", "choose",
@@ -20,7 +20,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "evaluate", "examine", "exclude", "execute", "expand", "explain", "export", "express", "extract",
     "fact-check", "favour", "fetch", "file", "fill", "filter", "find", "finish", "fix", "flag", "flatten",
     "focus", "follow", "force", "format", "forward", "frame", "freeze", "fund", "gather", "generate", "give",
-    "go", "grade", "greet", "group", "handle", "help", "hide", "highlight", "hold", "honor", "honour",
+    "go", "grade", "greet", "group", "hand", "handle", "help", "hide", "highlight", "hold", "honor", "honour",
     "identify", "ignore", "illustrate", "imagine", "imitate", "implement", "import", "include", "increase",
     "indent", "indicate", "inform", "initialise", "initialize", "insert", "inspect", "install", "instruct",
     "integrate", "interpret", "introduce", "investigate", "invoice", "isolate", "italicise", "italicize",
@@ -65,7 +65,7 @@ pub(super) const FORM_VERBS: &[&str] = &[
 pub(super) const OF_FORM: &[&str] = &[
     "use", "write", "put", "keep", "name", "mark", "sort", "wrap", "spell", "number", "tag", "format",
     "prefix", "suffix", "cite", "quote", "round", "express", "label", "indent", "capitalise", "capitalize",
-    "abbreviate", "order", "phrase", "avoid",
+    "abbreviate", "order", "phrase", "avoid", "escape", "escalate", "redirect", "refer", "route",
 ];
 
 /// Words after a verb of form in a standing instruction.
@@ -118,6 +118,84 @@ pub(super) const STYLES: &[&str] = &[
     "sentences", "names", "markdown", "english",
 ];
 
+/// Verbs after a lasting fact that say what follows from it.
+#[rustfmt::skip]
+pub(super) const CHOICES: &[&str] = &[
+    "adapt", "adjust", "assume", "avoid", "choose", "correct", "describe", "don't", "explain", "give", "keep",
+    "leave", "limit", "never", "omit", "pick", "plan", "prefer", "quote", "recommend", "schedule", "show",
+    "skip", "speak", "stick", "suggest", "target", "treat", "use", "write",
+];
+
+/// Words of facts that do not last.
+#[rustfmt::skip]
+pub(super) const MOMENTS: &[&str] = &[
+    "about", "airport", "appointment", "asleep", "away", "bored", "broke", "bug", "busy", "call", "closed",
+    "deadline", "dinner", "done", "down", "error", "exam", "exhausted", "finished", "flight", "forgot",
+    "free", "full", "getting", "going", "gone", "got", "guess", "heading", "hear", "home", "hope", "hour",
+    "hungry", "hurry", "idea", "interview", "it", "just", "late", "leaving", "left", "lost", "lunch",
+    "manager", "meeting", "minute", "minutes", "morning", "nervous", "out", "party", "question", "ready",
+    "running", "see", "sick", "sorry", "starting", "stuck", "sure", "that", "think", "this", "tired",
+    "trying", "waiting", "week", "weekend", "work", "working",
+];
+
+/// Two words and their contraction.
+pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
+    ["i", "am", "i'm"],
+    ["you", "are", "you're"],
+    ["we", "are", "we're"],
+    ["i", "would", "i'd"],
+    ["do", "not", "don't"],
+    ["does", "not", "doesn't"],
+    ["can", "not", "can't"],
+];
+
+/// Values in which texts are written.
+#[rustfmt::skip]
+pub(super) const VALUES: &[&str] = &[
+    "american", "ascii", "asterisks", "backticks", "bold", "bullet", "bullets", "camelcase", "case", "cents",
+    "chf", "cm", "css", "csv", "dd", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet", "form",
+    "format", "francs", "gbp", "gmt", "grams", "hh", "hours", "html", "iso", "italics", "json", "kg",
+    "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
+    "metres", "miles", "millions", "minutes", "notation", "order", "parentheses", "pascalcase", "percent",
+    "points", "pounds", "quotes", "roman", "seconds", "spelling", "style", "tables", "tense", "thousands",
+    "title", "tone", "units", "upper", "uppercase", "usd", "utc", "voice", "words", "xml", "yaml", "yen",
+    "yyyy-mm-dd",
+];
+
+/// Verbs of the reader's work: "when you write ...".
+#[rustfmt::skip]
+pub(super) const WORK_VERBS: &[&str] = &[
+    "add", "answer", "assume", "change", "cite", "commit", "create", "delete", "disagree", "edit", "explain", "mention",
+    "propose", "quote", "refactor", "remove", "rename", "reply", "review", "skip", "suggest", "think", "touch", "use",
+    "write",
+];
+
+/// Last words of sentences that report.
+#[rustfmt::skip]
+pub(super) const REMARKS: &[&str] = &[
+    "apparently", "haha", "honestly", "lol", "luckily", "sadly", "said", "says", "unfortunately",
+];
+
+/// Words that close a sentence without a verb.
+#[rustfmt::skip]
+pub(super) const CLOSINGS: &[&str] = &["please", "pls", "only", "always", "everywhere", "throughout", "thanks"];
+
+/// What an answer may have too much of.
+#[rustfmt::skip]
+pub(super) const EXTRAS: &[&str] = &[
+    "apologies", "caveats", "commentary", "comments", "disclaimers", "emojis", "explanation", "explanations",
+    "extras", "filler", "flattery", "fluff", "formatting", "html", "intro", "introduction", "jargon", "latex",
+    "lectures", "markdown", "preamble", "prose", "sarcasm", "slang", "small", "summary",
+];
+
+/// What an answer may have more of.
+#[rustfmt::skip]
+pub(super) const CONTENTS: &[&str] = &[
+    "adjectives", "adverbs", "bullets", "citations", "code", "criticism", "detail", "details", "examples",
+    "facts", "feedback", "humor", "humour", "numbers", "sentences", "sources", "text", "theory", "verbs",
+    "words",
+];
+
 /// Plurals after `no` in reports rather than prohibitions: "no errors".
 #[rustfmt::skip]
 pub(super) const REPORTED: &[&str] = &[
@@ -125,7 +203,7 @@ pub(super) const REPORTED: &[&str] = &[
     "difference", "effect", "reason", "success", "access", "internet", "time", "money", "joke", "kidding", "good", "big",
     "sweat", "harm", "comment", "more", "less", "signal", "news", "surprise", "thought", "opinion", "chance",
     "errors", "issues", "warnings", "failures", "fixes", "changes", "results", "matches", "conflicts",
-    "regressions", "problems", "differences", "updates", "bugs",
+    "regressions", "problems", "differences", "updates", "bugs", "complaints",
 ];
 
 /// Beginnings of sentences about specific things rather than all of a kind.

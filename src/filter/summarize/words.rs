@@ -59,12 +59,25 @@ impl Sentence {
 
     fn split(&mut self, text: &str) {
         self.words.reserve(text.len() / 5);
-        self.question = text
+        match text.is_ascii() {
+            true => self.read_ascii(text),
+            false => self.read_any(text),
+        }
+        let asks = text
             .trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?')
             .ends_with('?');
-        if text.is_ascii() {
-            return self.read_ascii(text);
-        }
+        self.question = asks && !self.asks_for_agreement();
+    }
+
+    /// `use tabs, ok?`, `keep it light, will you?`: an order rather than a question.
+    fn asks_for_agreement(&self) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        let from = last.saturating_sub(usize::from(self.at(last) == "you"));
+        let tags = ["ok", "okay", "alright", "will", "would"];
+        from > 0 && self.words[from].fresh && is_in(&tags, self.at(from))
+    }
+
+    fn read_any(&mut self, text: &str) {
         let sentence = self;
         let (mut inside, mut fresh) = (false, false);
         for c in text.chars() {

@@ -4,6 +4,7 @@ mod changed;
 mod choice;
 mod dated;
 mod fixtures;
+mod forms;
 mod handed;
 mod instructed;
 mod pasted;

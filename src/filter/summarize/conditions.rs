@@ -1,0 +1,105 @@
+//! Detects standing instructions with a condition or a reason: `when you ..., do ...`, `I'm on a Mac, so use ...`.
+
+use super::marks::{IMPERATIVE, NARRATION, ONCE};
+use super::word_lists::{CHOICES, MOMENTS, NOT_FORBIDDEN, REPORTED, is_in};
+use super::words::Sentence;
+
+impl Sentence {
+    /// `when you ..., do ...`: a condition, a comma, an instruction.
+    pub(super) fn condition(&self, at: usize) -> bool {
+        let subject = self.at(at + 1);
+        let conditional = match self.at(at) {
+            // Before or after a specific thing means once.
+            "before" | "after" => {
+                is_in(&["you", "u", "i", "every", "each", "any", "all", "we"], subject)
+                    || subject.ends_with("ing")
+            }
+            "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" => true,
+            "every" | "each" | "any" => subject == "time",
+            "everytime" => true,
+            "next" => subject == "time",
+            "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
+            "by" => subject == "default",
+            "as" if self.has_words_at(at, "as soon as") => self.at(at + 3) != "possible",
+            "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
+            _ => false,
+        };
+        let chance = [
+            "have time",
+            "get a chance",
+            "have a moment",
+            "have a minute",
+            "get around to",
+        ];
+        if !conditional
+            || self.is_for_one_time()
+            || self.find(&chance).is_some()
+            || self.is_of_the_next_step(at)
+        {
+            return false;
+        }
+        let mut after = at + 1..self.words.len();
+        // "Before each commit run the linter": no comma, but each time.
+        let each = self.is_of_each(at + 1);
+        let comma = after.find(|index| {
+            let begins = self.words[*index].fresh
+                || each && (at + 3..at + 6).contains(index) && self.is(IMPERATIVE, *index);
+            begins && self.instructs(*index)
+        });
+        let is_once = |index: usize| self.is(ONCE, index) && !self.has_words_at(index - 1, "as soon as");
+        comma.is_some_and(|comma| {
+            !(at + 1..comma).any(is_once) && !self.is_of_a_program(at, self.opening(comma))
+        })
+    }
+
+    /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
+    fn is_of_each(&self, at: usize) -> bool {
+        let many = ["every", "each", "any", "all"];
+        let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
+        phrase.take(6).any(|index| is_in(&many, self.at(index)))
+    }
+
+    /// Whether an instruction begins at an index.
+    pub(super) fn instructs(&self, at: usize) -> bool {
+        let from = self.opening(at);
+        self.is(IMPERATIVE, from) || self.order(from) || self.wish(from)
+    }
+
+    /// `I'm on a Mac, so no apt-get`, `we're vegetarians, so leave out the bacon`: a lasting fact and what follows from it.
+    pub(super) fn is_reason(&self, start: usize) -> bool {
+        const SPEAKERS: [&str; 8] = ["i", "i'm", "i've", "we", "we're", "my", "our", "there's"];
+        const AT_HAND: [&str; 13] = [
+            "it", "this", "that", "them", "him", "her", "one", "first", "second", "third", "last", "next",
+            "here",
+        ];
+        let is_setting = matches!(self.at(start), "this" | "the") && self.has_any(&["is", "are"]);
+        if !is_in(&SPEAKERS, self.at(start)) && !is_setting || self.has(ONCE) {
+            return false;
+        }
+        let Some(so) = (start + 2..self.words.len()).find(|at| self.at(*at) == "so") else {
+            return false;
+        };
+        let is_past = |at: usize| self.is(NARRATION, at) && !matches!(self.at(at), "i" | "they");
+        if (start + 1..so).any(|at| is_past(at) || is_in(MOMENTS, self.at(at))) {
+            return false;
+        }
+        let from = self.opening(so);
+        let next = self.at(from + 1);
+        match self.at(from) {
+            "no" => {
+                (self.has_words_at(from, "no more than")
+                    || !is_in(NOT_FORBIDDEN, next) && !is_in(REPORTED, next))
+                    && !self.has_any(&["me", "us"])
+            }
+            "nothing" => !next.is_empty(),
+            "only" => !next.is_empty(),
+            "everything" => is_in(&["must", "should", "has", "needs"], next),
+            _ if self.is_verbless(from) => true,
+            verb => {
+                is_in(CHOICES, verb)
+                    && !next.is_empty()
+                    && !(from + 1..from + 4).any(|at| is_in(&AT_HAND, self.at(at)))
+            }
+        }
+    }
+}

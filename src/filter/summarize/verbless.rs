@@ -1,0 +1,149 @@
+//! Detects standing instructions without a verb: `comments in English`, `more examples, less theory`.
+
+use super::forms::is_plural;
+use super::marks::{ANSWER, IMPERATIVE, PERSON};
+use super::word_lists::{AT_HAND, CLOSINGS, CONTENTS, EXTRAS, STYLES, VALUES, is_in};
+use super::words::Sentence;
+
+/// Most words of a sentence without a verb.
+const MOST: usize = 10;
+
+/// Words that compare amounts.
+const AMOUNTS: [&str; 3] = ["more", "less", "fewer"];
+
+impl Sentence {
+    /// Whether the sentence is an order without a verb, starting at its first significant word.
+    pub(super) fn is_verbless(&self, start: usize) -> bool {
+        let end = self.words.len();
+        end <= start + MOST
+            && !is_in(AT_HAND, self.at(start))
+            && (self.is_style_alone(start)
+                || self.names_a_manner(start)
+                || self.weighs_amounts(start)
+                || self.is_everywhere(start)
+                || self.is_all_there_is(start))
+            || self.contrasts(start)
+    }
+
+    /// `British spelling, please`, `metric units only`: requests a style.
+    fn is_style_alone(&self, start: usize) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        (start + 2..start + 4).contains(&last)
+            && is_in(&["please", "pls", "only"], self.at(last))
+            && is_in(STYLES, self.at(last - 1))
+            && !is_in(&["in", "with", "without", "one", "two", "three"], self.at(start))
+            && !self.is(IMPERATIVE, start)
+    }
+
+    /// `comments in English`, `function names in camelCase, please`, `amounts in thousands of euros`: how all of a kind are
+    /// written.
+    fn names_a_manner(&self, start: usize) -> bool {
+        if matches!(self.at(start), "everything" | "all") && self.at(start + 1) == "in" {
+            return self.is_value_of(start);
+        }
+        let Some(noun) = (start..start + 3).find(|at| is_plural(self.at(*at))) else {
+            return false;
+        };
+        // A name of a kind may begin with a word that is also a verb: "log messages".
+        let verbs = ["commit", "date", "file", "link", "log", "query", "test"];
+        let is_named = !self.is(IMPERATIVE, start) || noun > start && is_in(&verbs, self.at(start));
+        // "Numbers below ten as words".
+        let limits = is_in(&["above", "below", "over", "under"], self.at(noun + 1));
+        is_named && self.is_value_of(noun + if limits { 2 } else { 0 })
+    }
+
+    /// Whether a value with which texts are written follows the word at an index.
+    fn is_value_of(&self, noun: usize) -> bool {
+        // "Sentences no longer than 20 words", "chapters of about 2000 words".
+        let is_limited = self.at(noun + 1) == "no" && self.at(noun + 3) == "than"
+            || self.at(noun + 1) == "of" && is_in(&["about", "around", "at", "up"], self.at(noun + 2));
+        if is_limited || !is_in(&["in", "as", "with"], self.at(noun + 1)) {
+            return is_limited;
+        }
+        // "Sources as footnotes, please".
+        if self.at(noun + 1) == "as"
+            && is_plural(self.at(noun + 2))
+            && is_in(&["please", "pls"], self.at(noun + 3))
+        {
+            return true;
+        }
+        let is_value = |at: &usize| self.is(ANSWER, *at) || is_in(VALUES, self.at(*at));
+        let values = noun + 2..noun + 6;
+        let Some(value) = values.rev().find(is_value) else {
+            return false;
+        };
+        self.ends_clause(value + 1) && (noun + 2..value).all(|at| !is_in(AT_HAND, self.at(at)))
+    }
+
+    /// Whether a clause ends before an index, or with a closing word: "please", "only".
+    fn ends_clause(&self, at: usize) -> bool {
+        self.words.get(at).is_none_or(|word| word.fresh) || is_in(CLOSINGS, self.at(at))
+    }
+
+    /// `more examples, less theory`.
+    fn weighs_amounts(&self, start: usize) -> bool {
+        let second = start + 2..self.words.len().min(start + 5);
+        let differs =
+            |at: usize| is_in(&AMOUNTS, self.at(at)) && (self.at(at) == "more") != (self.at(start) == "more");
+        is_in(&AMOUNTS, self.at(start))
+            && second.into_iter().any(|at| self.words[at].fresh && differs(at))
+            && (self.has_any(EXTRAS) || self.has_any(CONTENTS))
+    }
+
+    /// `type hints everywhere, please`.
+    fn is_everywhere(&self, start: usize) -> bool {
+        let closing = |at: usize| {
+            self.has_words_at(at, "on everything")
+                || is_in(&["everywhere", "throughout", "always"], self.at(at))
+        };
+        let last = self.words.len().saturating_sub(1);
+        let asks = self.has_any(&["please", "pls"]) || self.at(last) == "always" && self.words[last].fresh;
+        asks && !self.is(IMPERATIVE, start) && !self.has(PERSON) && (start + 1..self.words.len()).any(closing)
+    }
+
+    /// `English only`, `bullet points only, please`.
+    fn is_all_there_is(&self, start: usize) -> bool {
+        const OTHERS: [&str; 12] = [
+            "cash", "first", "good", "last", "members", "not", "one", "ones", "part", "second", "time", "two",
+        ];
+        let Some(only) = (start + 1..start + 4).find(|at| self.at(*at) == "only") else {
+            return false;
+        };
+        let is_part = |at: usize| {
+            let word = self.at(at);
+            is_in(&OTHERS, word) || self.is(PERSON, at) || word.ends_with("ed")
+        };
+        let is_number = self.at(start).starts_with(|first: char| first.is_ascii_digit());
+        self.ends_clause(only + 1)
+            && !is_number
+            && !(start..only).any(is_part)
+            && (only == start + 1 || !self.is(IMPERATIVE, start))
+    }
+
+    /// `plain text, no markdown`, `tabs, not spaces`, `bullet points rather than paragraphs`.
+    fn contrasts(&self, start: usize) -> bool {
+        let end = self.words.len();
+        let Some(other) = (start + 1..end.min(start + 6)).find(|at| {
+            self.words[*at].fresh && is_in(&["no", "not"], self.at(*at))
+                || self.has_words_at(*at, "rather than")
+                || self.has_words_at(*at, "instead of")
+        }) else {
+            return false;
+        };
+        if (start..other).any(|at| self.is(PERSON, at) || self.at(at).ends_with("ed")) {
+            return false;
+        }
+        match self.at(other) {
+            "no" => is_in(EXTRAS, self.at(other + 1)),
+            word => {
+                let next = other + if word == "not" { 1 } else { 2 };
+                other <= start + 2
+                    && !self.is(IMPERATIVE, start)
+                    && !is_in(AT_HAND, self.at(start))
+                    && is_plural(self.at(other - 1))
+                    && is_plural(self.at(end - 1))
+                    && (next..next + 2).contains(&(end - 1))
+            }
+        }
+    }
+}
