@@ -29,7 +29,7 @@ pub(super) const CHANGES: &[&str] = &[
 ];
 
 /// Words that indicate a change only together with most of the words of the earlier rule.
-pub(super) const FAINT_CHANGES: &[&str] = &["is|are|it's now", "you|we can|may skip|omit"];
+pub(super) const FAINT_CHANGES: &[&str] = &["is|are|it's now", "you|we can|may skip|omit", "now $"];
 
 /// States with which something is allowed again.
 pub(super) const PERMITTED_STATES: &[&str] = &["is|are fine|ok|okay|allowed"];
@@ -57,6 +57,9 @@ pub(super) const DOUBTING_CUES: &[&str] = &[
     "on reflection",
     "on second thoughts",
     "make that|it",
+    "can|may ** again",
+    "don't need|want ** any|anymore",
+    "is|are ** now",
 ];
 
 /// Questions with one answer at a time: the possible values of each.
@@ -78,4 +81,15 @@ pub(super) const QUESTIONS: &[&[&str]] = &[
     ],
     &["npm", "yarn", "pnpm", "bun"],
     &["call me", "address me"],
+    &["british", "american"],
+    &["formal", "informal", "casual"],
+    &["vegetarian", "vegan", "pescatarian", "meat"],
+    &[
+        "iso",
+        "yyyy-mm-dd",
+        "dd mm yyyy",
+        "mm dd yyyy",
+        "dd-mm-yyyy",
+        "mm-dd-yyyy",
+    ],
 ];

@@ -144,7 +144,6 @@ impl SentenceTraits {
     pub fn of_doubt(text: &str) -> SentenceTraits {
         SentenceTraits {
             doubt: Sentence::read(text).doubt(),
-            answers: Vec::new(),
             cues: [None; 2],
             ..SentenceTraits::of(text)
         }
@@ -160,21 +159,32 @@ impl SentenceTraits {
         self.cues.iter().any(Option::is_some)
     }
 
-    /// Whether a later sentence may change this rule: it has at least two thirds of its words.
+    /// Whether a later sentence may change this rule: it has another answer to the same question, at least two thirds of
+    /// its words or, with a clear cue, half of them.
     fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
         let common = self.terms.intersection(&later.terms).count();
-        let least = if later.doubt == Some(Cue::Clear) { 1 } else { 2 };
-        self.doubt.is_none() && common >= least && common * 3 >= self.terms.len() * 2
+        let has_enough = match later.doubt {
+            Some(Cue::Clear) => common >= 1 && common * 2 >= self.terms.len(),
+            _ => common >= 2 && common * 3 >= self.terms.len() * 2,
+        };
+        self.doubt.is_none() && (has_enough || self.is_contradicted_by(later))
+    }
+
+    fn is_contradicted_by(&self, later: &SentenceTraits) -> bool {
+        let contradicted = |answer: &Answer| later.answers.iter().any(|now| answer.contradicts(now));
+        self.answers.iter().any(contradicted)
     }
 
     /// Whether a later sentence replaces this one.
     pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
-        let contradicted = |answer: &Answer| later.answers.iter().any(|now| answer.contradicts(now));
+        if later.doubt.is_some() {
+            return false;
+        }
         // An answer for some things only does not replace the one for all, or for others.
         let is_for_all = later.is_general && later.scope.is_empty();
         let holds_elsewhere =
             later.scope != self.scope && !is_for_all || later.is_conditional && !self.is_conditional;
-        if self.answers.iter().any(contradicted) && (later.changes() || !holds_elsewhere) {
+        if self.is_contradicted_by(later) && (later.changes() || !holds_elsewhere) {
             return true;
         }
         let Some(cue) = later.cues[usize::from(self.forbids)] else {

@@ -88,7 +88,7 @@ impl Sentence {
     pub fn doubt(&self) -> Option<Cue> {
         match self.has_cue(DOUBTING_CUES) {
             true => Some(Cue::Clear),
-            false => self.has_cue(CHANGES).then_some(Cue::Faint),
+            false => (self.has_cue(CHANGES) || self.has_cue(FAINT_CHANGES)).then_some(Cue::Faint),
         }
     }
 
@@ -102,6 +102,7 @@ impl Sentence {
     fn is_cue(&self, at: usize) -> bool {
         match self.at(at) {
             "again" => !(0..at).any(|before| is_in(NEGATIONS, self.at(before))),
+            "now" => !(0..at).any(|before| self.is_state_at_hand(before)),
             "no" | "any" | "anymore" => !self.all(LIFT).any(|at| OF_RELEASING.begin_at(self, at)),
             _ => !self.is_state_at_hand(at),
         }

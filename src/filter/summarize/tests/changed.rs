@@ -84,3 +84,41 @@ fn one_thing_made_of_many_and_small_talk_set_no_rule() {
         assert!(strength(sentence).is_some(), "{sentence}");
     }
 }
+
+#[test]
+fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
+    for [old, new] in [
+        [
+            "Write in a formal tone.",
+            "On reflection, a casual tone works better.",
+        ],
+        ["Use British spelling.", "Switch to American spelling please."],
+        [
+            "All dates must be in ISO format.",
+            "Make that DD.MM.YYYY for all dates.",
+        ],
+        [
+            "Keep your answers under 100 words.",
+            "You can make your answers longer, 300 words is fine.",
+        ],
+        ["I'm vegetarian.", "I eat meat again these days."],
+        ["I'm allergic to nuts.", "Good news: I can eat nuts again."],
+        [
+            "Only suggest hotels with a pool.",
+            "We don't need a pool any more.",
+        ],
+        [
+            "Always ask before you delete a file.",
+            "Just delete files without asking.",
+        ],
+        ["Logs default to JSON.", "Logs default to plain text now."],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    for [old, new] in [
+        ["Tabs, not spaces.", "Spaces, not tabs."],
+        ["Use British spelling.", "American spelling, please."],
+    ] {
+        assert_eq!(block(&[old, new]), [new]);
+    }
+}
