@@ -6,7 +6,7 @@ use super::marks::{
     CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PERSON, PHRASE, REST,
 };
 use super::one_task::SESSIONS;
-use super::word_lists::{MANNERS, NOT_KEPT, NOT_ORDERED, REMARKS, WORK_VERBS, is_in};
+use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, REMARKS, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -125,7 +125,8 @@ impl Sentence {
             }
         }
         // An adverb of manner may precede the verb: "clearly state".
-        if self.at(at).len() > 4 && self.at(at).ends_with("ly") && self.is(IMPERATIVE, at + 1) {
+        let is_adverb = self.at(at).len() > 4 && self.at(at).ends_with("ly") && self.at(at) != "friendly";
+        if is_adverb && self.is(IMPERATIVE, at + 1) {
             return at + 1;
         }
         // Skip list markers and numbers.
@@ -254,6 +255,11 @@ impl Sentence {
         }
         let rest = at + 1..self.words.len();
         match verb {
+            "give" | "show" | "report" | "express" | "state" | "display" | "quote"
+                if !is_in(AT_HAND, next) && self.names_a_manner(at + 1) =>
+            {
+                true
+            }
             "call" if next == "the" => self.words.len() > at + 3,
             "be" if self.find(&["with me", "to me"]).is_some() => true,
             "speak" | "talk" => rest

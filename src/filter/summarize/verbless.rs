@@ -37,7 +37,7 @@ impl Sentence {
 
     /// `comments in English`, `function names in camelCase, please`, `amounts in thousands of euros`: how all of a kind are
     /// written.
-    fn names_a_manner(&self, start: usize) -> bool {
+    pub(super) fn names_a_manner(&self, start: usize) -> bool {
         if matches!(self.at(start), "everything" | "all") && self.at(start + 1) == "in" {
             return self.is_value_of(start);
         }
@@ -47,6 +47,10 @@ impl Sentence {
         // A name of a kind may begin with a word that is also a verb: "log messages".
         let verbs = ["commit", "date", "file", "link", "log", "query", "test"];
         let is_named = !self.is(IMPERATIVE, start) || noun > start && is_in(&verbs, self.at(start));
+        let places = ["after", "before", "for", "from", "under", "until", "within"];
+        if is_named && self.at(noun + 1) == "only" && is_in(&places, self.at(noun + 2)) {
+            return true;
+        }
         // "Numbers below ten as words".
         let limits = is_in(&["above", "below", "over", "under"], self.at(noun + 1));
         is_named && self.is_value_of(noun + if limits { 2 } else { 0 })

@@ -153,7 +153,7 @@ pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
 #[rustfmt::skip]
 pub(super) const VALUES: &[&str] = &[
     "american", "ascii", "asterisks", "backticks", "bold", "bullet", "bullets", "camelcase", "case", "cents",
-    "chf", "cm", "css", "csv", "dd", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet", "form",
+    "chf", "cm", "css", "csv", "dd", "decimal", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet", "form",
     "format", "francs", "gbp", "gmt", "grams", "hh", "hours", "html", "iso", "italics", "json", "kg",
     "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
     "metres", "miles", "millions", "minutes", "notation", "order", "parentheses", "pascalcase", "percent",

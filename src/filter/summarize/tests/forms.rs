@@ -29,6 +29,8 @@ fn an_order_may_have_no_verb() {
             "English only.",
             "Zero new dependencies.",
             "Only peer-reviewed sources.",
+            "Refunds only within 14 days.",
+            "Friendly tone, please.",
             "Dry run first, always.",
             "Short paragraphs, no jargon.",
         ],
@@ -111,6 +113,10 @@ fn a_rule_may_hold_for_a_place_or_a_kind() {
             "For dates, use a long form.",
             "In your summaries, put the most important thing first.",
             "Flags default to false.",
+            "Revenue is always net.",
+            "Only managers can approve refunds.",
+            "Give oven temperatures in Celsius.",
+            "Ignore rows without an id.",
             "Refunds over 100 euros get escalated to a manager.",
             "Constants come first, then types, then functions.",
             "Secrets never go into the repo.",
@@ -140,6 +146,8 @@ fn a_rule_may_hold_for_a_place_or_a_kind() {
             "Write unit tests for the parser.",
             "The project uses too much memory.",
             "We use it every day.",
+            "Print the names in upper case.",
+            "It would help if I knew the way.",
         ],
     );
 }
