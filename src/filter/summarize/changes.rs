@@ -29,7 +29,12 @@ pub(super) const CHANGES: &[&str] = &[
 ];
 
 /// Words that indicate a change only together with most of the words of the earlier rule.
-pub(super) const FAINT_CHANGES: &[&str] = &["is|are|it's now", "you|we can|may skip|omit", "now $"];
+pub(super) const FAINT_CHANGES: &[&str] = &[
+    "is|are|it's now",
+    "is|are ** now",
+    "you|we can|may skip|omit",
+    "now $",
+];
 
 /// States with which something is allowed again.
 pub(super) const PERMITTED_STATES: &[&str] = &["is|are fine|ok|okay|allowed"];
@@ -59,7 +64,6 @@ pub(super) const DOUBTING_CUES: &[&str] = &[
     "make that|it",
     "can|may ** again",
     "don't need|want ** any|anymore",
-    "is|are ** now",
 ];
 
 /// Questions with one answer at a time: the possible values of each.

@@ -121,4 +121,6 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
     ] {
         assert_eq!(block(&[old, new]), [new]);
     }
+    let rule = "For tables, use markdown.";
+    assert_eq!(block(&[rule, "Our fridge is off the table now."]), [rule]);
 }
