@@ -15,6 +15,7 @@ use crate::model::retention::Overflow;
 use crate::model::threads::gathered;
 use crate::model::view::Item;
 use crate::tokens::LineTokens;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Summary tokens for a session without a budget (PenguiFlow's `summary_max_tokens`).
@@ -314,12 +315,7 @@ pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64
         return 0;
     }
     let most = part(budget, options.summary_share).min(maximum_tokens(options).unwrap_or(u64::MAX));
-    let leaving: HashSet<usize> = leaving.iter().copied().collect();
-    let stays = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
-    let rules = rules(work, &options.style, stays);
-    let previous = work
-        .summary_item
-        .and_then(|at| work.view.items[at].summary(work.session));
+    let (rules, previous) = given_up(work, options, leaving);
     // Most sessions have nothing that a summary must contain.
     if rules.is_empty() && previous.is_none() && !matches!(options.style.instructions, Instructions::Given(_))
     {
@@ -337,6 +333,55 @@ pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64
     summarize::extract(&[], &rules, previous.as_deref(), &wanted, &count).map_or(0, |built| {
         summary_cost(work.counter, &built.text).min(part(budget, HALF))
     })
+}
+
+/// What a summary has to contain if these groups are dropped: their standing instructions, and the earlier summary.
+fn given_up<'w>(
+    work: &'w CompactionState<'_>,
+    options: &CompactOptions,
+    leaving: &[usize],
+) -> (Vec<SummarySource<'w>>, Option<Cow<'w, str>>) {
+    let leaving: HashSet<usize> = leaving.iter().copied().collect();
+    let stays = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
+    let previous = work
+        .summary_item
+        .map(|at| work.view.items[at].summary(work.session));
+    (rules(work, &options.style, stays), previous.flatten())
+}
+
+/// Tokens of a summary with all standing instructions of these groups; the maximum if they exceed their share of the
+/// budget: older exchanges next to the summary would displace those that it quotes outside of the share.
+pub fn all_rules(
+    work: &CompactionState<'_>,
+    options: &CompactOptions,
+    budget: u64,
+    leaving: &[usize],
+) -> u64 {
+    let share = options.style.instruction_share;
+    // Given instructions have no share, and a limited summary quotes no more without older exchanges.
+    let is_limited = !options.steps.summary || share == 0 || maximum_tokens(options).is_some();
+    if is_limited || options.style.instructions != Instructions::Auto {
+        return 0;
+    }
+    let (rules, previous) = given_up(work, options, leaving);
+    let all = summarize::ExtractOptions {
+        style: SummaryStyle {
+            instruction_share: 100,
+            ..options.style.clone()
+        },
+        ..summarize::ExtractOptions::new(u64::MAX)
+    };
+    let count = |text: &str| work.counter.tokenizer().count(text);
+    let all = summarize::instructions(&rules, previous.as_deref(), &all, &count).unwrap_or_default();
+    if all.is_empty() {
+        return 0;
+    }
+    let block = summarize::instruction_block(&all);
+    match count(&block) <= part(budget, u64::from(share) * 10) {
+        // The first line of a summary takes about the minimum.
+        true => summary_cost(work.counter, &block) + MINIMUM,
+        false => u64::MAX,
+    }
 }
 
 /// Least tokens for a summary with any content: its frame, and a twentieth of the budget.

@@ -20,3 +20,4 @@ mod stays;
 mod texts;
 mod twice;
 pub(in crate::filter) mod validity;
+mod widened;
