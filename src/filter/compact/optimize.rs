@@ -169,10 +169,10 @@ fn drop_separated_groups(work: &CompactionState<'_>, free: &[usize], levels: &mu
 /// The first exchange that is kept regardless of its content: the newest, and those of `keep_last` as far as they fit.
 fn kept_exchanges(work: &CompactionState<'_>, options: &CompactOptions, budget: u64) -> usize {
     let mut first = work.exchanges.len().saturating_sub(1);
-    let oldest = work
-        .exchanges
-        .len()
-        .saturating_sub(options.keep_last.unwrap_or(2).max(1));
+    // The answer to a question may be anywhere.
+    let usual = if options.style.questions.is_empty() { 2 } else { 1 };
+    let kept = options.keep_last.unwrap_or(usual).max(1);
+    let oldest = work.exchanges.len().saturating_sub(kept);
     let mut tokens = 0;
     while first > oldest {
         tokens += work.exchange_tokens(first - 1);

@@ -5,6 +5,7 @@
 //! [`extract`] builds the text, [`choose()`] selects the units, [`shorten()`] fits another program's summary into a
 //! budget, and [`accept()`] validates every summary. `model/summary.rs` formats the summary for a model.
 
+mod answering;
 mod block;
 mod changes;
 mod code_lines;

@@ -1,14 +1,13 @@
 //! Selects units for a summary greedily: repeatedly the one that adds most per token. The value of a term fades each
 //! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
 
+use super::answering::answering;
 use super::greedy::{GreedyOffer, OfferSource, take_best};
 use super::prior_weight::Marks;
 use super::reader::read_all;
 use super::term_list::TermList;
-use super::term_weight::{weight, weights};
-use super::terms::for_each_term;
+use super::term_weight::weights;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// A unit that is selected or omitted as a whole.
@@ -62,7 +61,12 @@ pub(super) struct UnitCandidates<'u> {
     all: CandidateTerms,
     /// The initial value of each term.
     worth: Vec<u64>,
+    /// The number of neighbors on each side that may be about the same subject.
+    reach: usize,
 }
+
+/// Neighbors in a conversation of which nothing is missing.
+const REACH: usize = 3;
 
 /// What the selection needs of a candidate, in one place: candidates are evaluated in any order, and most time goes to
 /// reading memory.
@@ -115,15 +119,18 @@ impl CandidateTerms {
 }
 
 impl<'u> UnitCandidates<'u> {
-    /// Computes the terms of the units.
+    /// Computes the terms of the units, which are a part of a conversation: only the direct neighbors belong together.
     pub fn among(units: Vec<UnitCandidate<'u>>) -> UnitCandidates<'u> {
         let bytes = units.iter().map(|unit| unit.text.len()).sum();
         let priors: Vec<u64> = units.iter().map(|unit| unit.prior).collect();
         let unit = move |unit: usize| (Cow::Borrowed(units[unit].text), units[unit].tokens);
-        UnitCandidates::read((priors.len(), bytes), unit, |unit, _, _| priors[unit])
+        UnitCandidates {
+            reach: 1,
+            ..UnitCandidates::read((priors.len(), bytes), unit, |unit, _, _| priors[unit])
+        }
     }
 
-    /// Like `among`, for `count` units of `bytes` bytes in total: `unit` returns the text and the tokens of each,
+    /// Like `among`, for a whole conversation of `count` units of `bytes` bytes in total: `unit` returns the text and the tokens of each,
     /// `prior` its weight, from its text and the marks of that.
     pub fn read(
         (count, bytes): (usize, usize),
@@ -162,6 +169,7 @@ impl<'u> UnitCandidates<'u> {
             unit: Box::new(unit),
             all,
             worth: weights(count as u64, often.into_iter()),
+            reach: REACH,
         }
     }
 
@@ -189,7 +197,7 @@ impl<'u> UnitCandidates<'u> {
 
     /// Begins a selection with the units that answer the questions, within half of the budget.
     pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> UnitSelection<'_, 'u> {
-        let answering = self.answering(questions, budget / 2);
+        let answering = self.answering(questions, budget);
         let mut end = self.all.terms.len() as u32;
         for candidate in self.all.candidates.iter_mut().rev() {
             candidate.left = end - candidate.start;
@@ -209,60 +217,21 @@ impl<'u> UnitCandidates<'u> {
         choice
     }
 
-    /// Selects the units that match the words of the questions best: BM25 (Robertson) plus half of the score of the
-    /// better neighbor, because an answer need not repeat the words of its question.
+    /// Selects units that may answer the questions, within half of the budget. If even the best one takes more than
+    /// that, selects it alone.
     fn answering(&self, questions: &[String], budget: u64) -> Vec<usize> {
-        let mut requested: HashMap<String, u64> = HashMap::new();
-        for question in questions {
-            for_each_term(question, |term| {
-                requested.insert(term.to_string(), 0);
-            });
-        }
-        if requested.is_empty() || self.len() == 0 {
-            return Vec::new();
-        }
-        let mut found: Vec<(HashMap<String, u64>, u64)> = Vec::with_capacity(self.len());
-        for unit in 0..self.len() {
-            let (mut own, mut all) = (HashMap::new(), 0);
-            for_each_term(&(self.unit)(unit).0, |term| {
-                all += 1;
-                if requested.contains_key(term) {
-                    *own.entry(term.to_string()).or_default() += 1;
-                }
-            });
-            for (term, having) in &mut requested {
-                *having += u64::from(own.contains_key(term));
-            }
-            found.push((own, all));
-        }
-        let units = self.len() as u64;
-        let sum: u64 = found.iter().map(|(_, all)| *all).sum::<u64>().max(1);
-        let score = |(own, all): &(HashMap<String, u64>, u64)| -> u64 {
-            let length = u64::try_from(900 * u128::from(*all) * u128::from(units) / u128::from(sum))
-                .unwrap_or(u64::MAX / 2);
-            own.iter()
-                .map(|(term, often)| {
-                    let worth = u128::from(weight(units, requested[term]));
-                    let score = worth * u128::from(2200 * often) / u128::from(1000 * often + 300 + length);
-                    u64::try_from(score).unwrap_or(u64::MAX / 1024)
-                })
-                .sum()
-        };
-        let own: Vec<u64> = found.iter().map(score).collect();
-        let near = |at: usize| {
-            let before = at.checked_sub(1).map_or(0, |at| own[at]);
-            before.max(own.get(at + 1).copied().unwrap_or(0))
-        };
-        let scores: Vec<u64> = (0..own.len()).map(|at| own[at] + near(at) / 2).collect();
-        let mut order: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0).collect();
-        order.sort_by_key(|at| (std::cmp::Reverse(scores[*at]), *at));
-        let mut left = budget;
-        order.retain(|at| {
-            let fits = self.tokens(*at) <= left;
-            left -= if fits { self.tokens(*at) } else { 0 };
+        let text = |unit| (self.unit)(unit).0;
+        let mut chosen = answering(questions, self.len(), text, self.reach);
+        let mut costs = chosen.iter().map(|unit| self.tokens(*unit));
+        let best = costs.find(|tokens| *tokens <= budget);
+        let mut left = best.unwrap_or(0).max(budget / 2);
+        chosen.retain(|unit| {
+            let tokens = self.tokens(*unit);
+            let fits = tokens <= left;
+            left -= if fits { tokens } else { 0 };
             fits
         });
-        order
+        chosen
     }
 }
 

@@ -171,6 +171,19 @@ fn word(stretch: &str) -> Option<&str> {
     Some(stem.unwrap_or(stretch))
 }
 
+/// The term without the last letters that inflection changes: those of "apply" and "applied", "move" and "moving", "plan"
+/// and "planned" are equal. Not a part of the profile: it compares questions with units.
+pub(super) fn without_inflection(term: &str) -> &str {
+    let mut stem = term;
+    while let [.., before, last] = stem.as_bytes()
+        && stem.len() > STEM
+        && (b"eisy".contains(last) || last == before && last.is_ascii_alphabetic())
+    {
+        stem = &stem[..stem.len() - 1];
+    }
+    stem
+}
+
 static STOP_NUMBERS: LazyLock<TermNumbers> = LazyLock::new(|| {
     let mut numbers = TermNumbers::default();
     STOP_WORDS.lines().for_each(|word| _ = numbers.of(word));

@@ -3,6 +3,7 @@
 //! verbatim text. I6: unknown members. I7: required messages. I8: nothing is lost. I9: pending calls. I10: same input,
 //! same output.
 
+mod asked;
 mod budgets;
 mod case;
 mod choices;

@@ -1,5 +1,6 @@
 //! Tests the summarizer with test vectors, a naive selection and unseen sentences.
 
+mod answered;
 mod changed;
 mod choice;
 mod dated;
