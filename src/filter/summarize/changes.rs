@@ -30,10 +30,7 @@ pub(super) const CHANGES: &[&str] = &[
 
 /// Words that indicate a change only together with most of the words of the earlier rule.
 pub(super) const FAINT_CHANGES: &[&str] = &[
-    "is|are|it's now",
-    "is|are ** now",
-    "you|we can|may skip|omit",
-    "now $",
+    "is|are|it's now", "is|are ** now", "you|we can|may skip|omit", "now $",
 ];
 
 /// States with which something is allowed again.
@@ -89,11 +86,6 @@ pub(super) const QUESTIONS: &[&[&str]] = &[
     &["formal", "informal", "casual"],
     &["vegetarian", "vegan", "pescatarian", "meat"],
     &[
-        "iso",
-        "yyyy-mm-dd",
-        "dd mm yyyy",
-        "mm dd yyyy",
-        "dd-mm-yyyy",
-        "mm-dd-yyyy",
+        "iso", "yyyy-mm-dd", "dd mm yyyy", "mm dd yyyy", "dd-mm-yyyy", "mm-dd-yyyy",
     ],
 ];

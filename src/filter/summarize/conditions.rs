@@ -25,11 +25,7 @@ impl Sentence {
             _ => false,
         };
         let chance = [
-            "have time",
-            "get a chance",
-            "have a moment",
-            "have a minute",
-            "get around to",
+            "have time", "get a chance", "have a moment", "have a minute", "get around to",
         ];
         if !conditional
             || self.is_for_one_time()

@@ -299,18 +299,8 @@ impl Sentence {
     /// Whether the words after an imperative make it hold for more than one occasion.
     pub(super) fn is_rule(&self, at: usize) -> bool {
         let conditions = [
-            "before you",
-            "no more than",
-            "at most",
-            "at least",
-            "rather than",
-            "at all",
-            "for all",
-            "from all",
-            "as we go",
-            "as you go",
-            "in all",
-            "across all",
+            "before you", "no more than", "at most", "at least", "rather than", "at all", "for all",
+            "from all", "as we go", "as you go", "in all", "across all",
         ];
         if self.all_of_the_readers(at) {
             return true;
@@ -356,16 +346,8 @@ impl Sentence {
     /// `... in all of your answers`, `... everything you write`: an imperative about all the reader's output.
     fn all_of_the_readers(&self, at: usize) -> bool {
         const ALL: [&str; 10] = [
-            "all of your",
-            "all your",
-            "everything you",
-            "anything you",
-            "everything we",
-            "anything we",
-            "whatever you",
-            "as if i",
-            "as if you",
-            "like i'm",
+            "all of your", "all your", "everything you", "anything you", "everything we", "anything we",
+            "whatever you", "as if i", "as if you", "like i'm",
         ];
         // "Anything you can do" asks for one thing.
         let of_it = matches!(self.at(at + 1), "it" | "this" | "that");

@@ -86,20 +86,8 @@ pub(super) const LEADS: &str = include_str!("rule_leads.txt");
 
 /// `this time`, `just once`, `I just did`: about one occasion.
 pub(super) const ONE_TIME: [&str; 14] = [
-    "this time",
-    "this once",
-    "just once",
-    "this one",
-    "that one",
-    "for later",
-    "i just did",
-    "i already did",
-    "i get there",
-    "i get home",
-    "i get back",
-    "i come back",
-    "i come home",
-    "i arrive",
+    "this time", "this once", "just once", "this one", "that one", "for later", "i just did",
+    "i already did", "i get there", "i get home", "i get back", "i come back", "i come home", "i arrive",
 ];
 
 /// What all things of a kind do.

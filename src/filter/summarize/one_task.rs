@@ -13,15 +13,7 @@ const DONE: &[&str] = &[
 
 /// What a rule holds for.
 pub(super) const SESSIONS: &[&str] = &[
-    "session",
-    "project",
-    "conversation",
-    "convo",
-    "chat",
-    "thread",
-    "discussion",
-    "repository",
-    "repo",
+    "session", "project", "conversation", "convo", "chat", "thread", "discussion", "repository", "repo",
     "codebase",
 ];
 
@@ -141,15 +133,7 @@ impl Sentence {
     /// `show the total for every month`: about many things at hand.
     fn lists(&self, at: usize, cue: usize) -> bool {
         let lists = [
-            "list",
-            "show",
-            "print",
-            "plot",
-            "count",
-            "calculate",
-            "compare",
-            "find",
-            "draw",
+            "list", "show", "print", "plot", "count", "calculate", "compare", "find", "draw",
         ];
         let places = ["for", "from", "in", "of"];
         is_in(&lists, self.at(at)) && is_in(&places, self.at(cue - 1)) && !self.has_any(&["you", "your"])
@@ -162,16 +146,7 @@ impl Sentence {
         let is_first = |index: usize| self.at(index) == "the" && is_in(&ordinals, self.at(index + 1));
         // "Avoid that word in the second paragraph".
         let parts = [
-            "paragraph",
-            "line",
-            "sentence",
-            "column",
-            "row",
-            "section",
-            "chapter",
-            "half",
-            "part",
-            "page",
+            "paragraph", "line", "sentence", "column", "row", "section", "chapter", "half", "part", "page",
             "slide",
         ];
         let is_part = |index: usize| is_first(index) && is_in(&parts, self.at(index + 2));
@@ -237,26 +212,8 @@ impl Sentence {
     /// `if the input is empty, return 0`, `for each file, print its size`: what a program does.
     pub(super) fn is_of_a_program(&self, at: usize, order: usize) -> bool {
         const PROGRAM: [&str; 20] = [
-            "calculate",
-            "close",
-            "compute",
-            "count",
-            "cut",
-            "disable",
-            "display",
-            "enable",
-            "exit",
-            "hide",
-            "open",
-            "play",
-            "print",
-            "raise",
-            "redirect",
-            "render",
-            "return",
-            "set",
-            "show",
-            "throw",
+            "calculate", "close", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide",
+            "open", "play", "print", "raise", "redirect", "render", "return", "set", "show", "throw",
         ];
         const PEOPLE: [&str; 5] = ["customer", "caller", "client", "guest", "reader"];
         let of_a_thing = matches!(self.at(at + 1), "the" | "there" | "each" | "every");

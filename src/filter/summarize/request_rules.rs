@@ -157,18 +157,8 @@ impl Sentence {
         let is_product = self.at(at) == "the" && !self.is_of_the_work(at, modal)
             || is_in(
                 &[
-                    "users",
-                    "admins",
-                    "customers",
-                    "players",
-                    "clients",
-                    "visitors",
-                    "people",
-                    "kids",
-                    "children",
-                    "parents",
-                    "men",
-                    "women",
+                    "users", "admins", "customers", "players", "clients", "visitors", "people", "kids",
+                    "children", "parents", "men", "women",
                 ],
                 self.at(at),
             );
@@ -244,12 +234,7 @@ impl Sentence {
         }
         let asks = may_ask && self.at(at + 1) == "you";
         let lasting = [
-            "each time",
-            "every time",
-            "in all",
-            "in every",
-            "from now",
-            "in general",
+            "each time", "every time", "in all", "in every", "from now", "in general",
         ];
         let keeps = is_in(&["keep", "keeping", "make"], self.at(from))
             && self.at(from + 1) == "your"

@@ -32,12 +32,7 @@ fn the_unit_after_a_question_comes_before_the_question() {
 #[test]
 fn neighbors_count_by_their_distance() {
     let units = [
-        "Nothing.",
-        "The camera broke.",
-        "Oh.",
-        "Really.",
-        "A hare did it.",
-        "Hm.",
+        "Nothing.", "The camera broke.", "Oh.", "Really.", "A hare did it.", "Hm.",
     ];
     let order = |reach| {
         answering(
