@@ -122,7 +122,7 @@ pub(super) fn choose_changes<'w>(
     // Without a target, the least gain ends repeated compactions. A model's summary is not written yet.
     let repeats = is_unreached(&work) || !target.asks() && options.min_gain == 0;
     if repeats && !options.asks {
-        reduce::settle(&mut work, options, &target);
+        reduce::repeat(&mut work, options, &target);
     }
     let smallest = is_unreached(&work).then_some(work.total);
     if let Some(smallest) = smallest

@@ -65,7 +65,7 @@ fn finish(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Com
 
 /// Compacts the result of an unreachable budget again as long as that removes more, so that a later compaction finds
 /// nothing to do. If it cannot be planned, the result is kept.
-pub fn settle(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
+pub fn repeat(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
     for _ in 0..ATTEMPTS {
         match compacted_again(work, options, target) {
             Ok(Some(joined)) => *work = joined,
@@ -81,7 +81,7 @@ fn compacted_again<'s>(
     target: &CompactionGoal,
 ) -> Result<Option<CompactionState<'s>>> {
     let stamp = Stamp {
-        id: "evt_settle".to_string(),
+        id: "evt_repeat".to_string(),
         at: String::new(),
     };
     let edit = work.clone().into_reshaping();
