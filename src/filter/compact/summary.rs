@@ -342,11 +342,11 @@ fn given_up<'w>(
     leaving: &[usize],
 ) -> (Vec<SummarySource<'w>>, Option<Cow<'w, str>>) {
     let leaving: HashSet<usize> = leaving.iter().copied().collect();
-    let stays = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
+    let is_kept = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
     let previous = work
         .summary_item
         .map(|at| work.view.items[at].summary(work.session));
-    (rules(work, &options.style, stays), previous.flatten())
+    (rules(work, &options.style, is_kept), previous.flatten())
 }
 
 /// Tokens of a summary with all standing instructions of these groups; the maximum if they exceed their share of the
