@@ -1,5 +1,5 @@
 //! Reading lines returns every byte, except for packed sessions, which are unpacked; the view of any log can be
-//! replayed and settled.
+//! replayed and materialized.
 #![no_main]
 
 use convo::filter::materialize::materialize;

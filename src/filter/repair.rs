@@ -26,7 +26,7 @@ pub struct RepairOptions<'a> {
     /// The API.
     pub api: Api,
     /// Properties of the request.
-    pub options: &'a CheckOptions,
+    pub check: &'a CheckOptions,
     /// Repair mode; none selects the first that the rule table lists.
     pub mode: Option<RepairMode>,
     /// Whether to repair warnings too.
@@ -127,12 +127,7 @@ fn once(session: &Session, view: &View, options: &RepairOptions<'_>, id: &str) -
         warnings: options.warnings,
         session: id,
     };
-    let fixed = check::fix(
-        options.api,
-        &raws,
-        &options_for(&request, options.options),
-        &repair,
-    );
+    let fixed = check::fix(options.api, &raws, &options_for(&request, options.check), &repair);
     if fixed.changes.is_empty() {
         return Ok((ViewEdit::of(view), fixed));
     }

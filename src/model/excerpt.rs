@@ -10,7 +10,7 @@ pub struct Excerpt {
     /// Number of log bytes that the excerpt represents.
     pub length: u64,
     /// For each loaded line: whether it is hidden from the view.
-    pub removed: Vec<bool>,
+    pub hidden: Vec<bool>,
     /// The event of the active summary and its position, as indexes of loaded lines.
     pub standing: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids in the log, sorted.
@@ -20,7 +20,7 @@ pub struct Excerpt {
 impl Excerpt {
     /// Number of loaded lines that belong to the excerpt; later lines were read from the log itself.
     pub fn kept(&self) -> usize {
-        self.removed.len()
+        self.hidden.len()
     }
 
     /// Whether a line that the excerpt represents has this id.

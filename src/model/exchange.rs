@@ -3,7 +3,7 @@
 //! An atom is the smallest unit that may be dropped: a user message; an assistant message with all results of its tool
 //! calls; or an open loop, which is everything since the last user message if it contains reasoning. An exchange starts
 //! with a user message that does not directly follow another one; while it is unanswered, it includes the context
-//! messages since the latest reply. System messages belong to neither and are kept.
+//! messages since the latest reply or question. System messages belong to neither and are kept.
 
 use super::message::{Category, Role};
 use super::session::{Session, Traits};
@@ -176,7 +176,7 @@ impl Cuts {
     }
 }
 
-/// Makes the context messages since the latest reply part of the exchange that follows them: the model has seen
+/// Makes the context messages since the latest reply or question part of the exchange that follows them: the model has seen
 /// neither, so both are kept or dropped together.
 fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
     let is_reply = |piece: &Option<CutTraits>| {
@@ -196,7 +196,7 @@ fn start_with_context(pieces: &[Option<CutTraits>], begins: &mut [bool]) {
     // Dropping a reply before it does not give the context to an earlier question.
     let asked = pieces[since..question]
         .iter()
-        .rposition(|piece| is_user(piece, false));
+        .rposition(|piece| is_user(piece, false) && !piece.as_ref().is_some_and(is_system));
     let since = asked.map_or(since, |asked| since + asked + 1);
     if let Some(news) = pieces[since..question]
         .iter()
@@ -376,6 +376,13 @@ mod tests {
             [0, 2]
         );
         assert_eq!(cuts(&[USER, EVENT, RESULT, USER]).exchange_starts(), [0, 1]);
+        let rules = RULES
+            .replace("system", "user")
+            .replacen('{', r#"{"category":"system","#, 1);
+        assert_eq!(
+            cuts(&[USER, REPLY, EVENT, &rules, USER]).exchange_starts(),
+            [0, 2]
+        );
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Outline {
         let ids = ids(session)?;
         let state = View::state(session)?;
         let live = session.live_events();
-        let mut keeps: Vec<bool> = (0..session.len()).map(|index| !state.removed[index]).collect();
+        let mut keeps: Vec<bool> = (0..session.len()).map(|index| !state.hidden[index]).collect();
         keeps[0] = true;
         keeps[last] = true;
         for index in &live {
@@ -84,11 +84,11 @@ impl Outline {
             }
             keeps[newest] = true;
         }
-        keep_rules(session, &state.removed, rules, &mut keeps);
+        keep_rules(session, &state.hidden, rules, &mut keeps);
         Some(Outline {
             kept: (0..session.len())
                 .filter(|index| keeps[*index])
-                .map(|index| (index, state.removed[index]))
+                .map(|index| (index, state.hidden[index]))
                 .collect(),
             standing: state.standing,
             ids,
@@ -102,17 +102,17 @@ pub fn hidden_bytes(session: &Session) -> u64 {
     let Some(state) = View::state(session) else {
         return 0;
     };
-    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.removed);
+    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.hidden);
     let left = session
         .messages()
-        .filter(|(index, _)| state.removed[*index] && kept.get(*index) != Some(&true));
+        .filter(|(index, _)| state.hidden[*index] && kept.get(*index) != Some(&true));
     left.map(|(index, _)| session.full(index).len() as u64).sum()
 }
 
 /// Keeps the last statement of each hidden standing instruction.
-fn keep_rules(session: &Session, removed: &[bool], rules: FindRules<'_>, keeps: &mut [bool]) {
+fn keep_rules(session: &Session, hidden: &[bool], rules: FindRules<'_>, keeps: &mut [bool]) {
     let mut seen: HashSet<String> = HashSet::new();
-    for index in (0..session.len()).rev().filter(|index| removed[*index]) {
+    for index in (0..session.len()).rev().filter(|index| hidden[*index]) {
         let speaks = matches!(session.class(index), Class::Message(traits)
             if matches!(traits.role, Role::User | Role::System | Role::Developer));
         if !speaks {

@@ -62,7 +62,7 @@ fn moving(session: &Session) -> Vec<usize> {
 /// Result of a replay: hidden lines and the active summary.
 pub(super) struct ReplayState {
     /// For each line: whether it is hidden, or not a message.
-    pub removed: Vec<bool>,
+    pub hidden: Vec<bool>,
     /// The event with the summary, and its position.
     pub standing: Option<(usize, Place)>,
 }
@@ -92,7 +92,7 @@ fn names(action: &Action<'_>, named: &mut HashSet<String>) {
 
 /// Removed lines by their cause. A removed line never returns, so none is visited twice.
 #[derive(Default)]
-struct RemovalCauses {
+struct Sweeps {
     by_drop: Sweep,
     by_cut: Sweep,
     by_summary: Sweep,
@@ -102,8 +102,8 @@ struct Replay<'s> {
     session: &'s Session,
     /// Line indexes of the messages for each id that an event refers to.
     places: HashMap<String, Vec<usize>>,
-    removed: Vec<bool>,
-    causes: RemovalCauses,
+    hidden: Vec<bool>,
+    sweeps: Sweeps,
     edits: HashMap<usize, Changes<'s>>,
     inserts: Inserts<'s>,
     /// The active `summary` event and its position.
@@ -120,11 +120,11 @@ impl<'s> Replay<'s> {
         let mut named = HashSet::new();
         let known = actions.iter().filter_map(|(_, action)| action.as_ref());
         known.for_each(|action| names(action, &mut named));
-        let removed = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
-        let mut removed: Vec<bool> = removed.collect();
+        let hidden = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
+        let mut hidden: Vec<bool> = hidden.collect();
         let (mut inserts, mut summary) = (Inserts::default(), None);
         if let Some(excerpt) = session.excerpt() {
-            removed[..excerpt.kept()].copy_from_slice(&excerpt.removed);
+            hidden[..excerpt.kept()].copy_from_slice(&excerpt.hidden);
             match excerpt.standing {
                 Some((event, Place::Before(before))) => {
                     inserts.push(before, None, InsertedContent::Summary(event))
@@ -135,8 +135,8 @@ impl<'s> Replay<'s> {
         let mut replay = Replay {
             session,
             places: session.places(named),
-            removed,
-            causes: RemovalCauses::default(),
+            hidden,
+            sweeps: Sweeps::default(),
             edits: HashMap::new(),
             inserts,
             summary,
@@ -202,16 +202,16 @@ impl<'s> Replay<'s> {
         };
         let Some(limit) = limit else { return false };
         let session = self.session;
-        let removed = &mut self.removed;
+        let hidden = &mut self.hidden;
         let survives = |class| matches!(class, Class::Message(traits) if traits.survives_truncate());
         match cut.keep_system {
-            true => self.causes.by_cut.over(0..limit, session.len(), |index| {
-                removed[index] |= !survives(session.class(index));
+            true => self.sweeps.by_cut.over(0..limit, session.len(), |index| {
+                hidden[index] |= !survives(session.class(index));
             }),
             false => self
-                .causes
+                .sweeps
                 .by_drop
-                .over(0..limit, session.len(), |index| removed[index] = true),
+                .over(0..limit, session.len(), |index| hidden[index] = true),
         }
         self.inserts.truncate(limit, cut.keep_system);
         true
@@ -225,13 +225,13 @@ impl<'s> Replay<'s> {
             && let (Some(first), Some(last)) =
                 (self.find(event, first, nth[0]), self.find(event, last, nth[1]))
         {
-            let (session, removed) = (self.session, &mut self.removed);
+            let (session, hidden) = (self.session, &mut self.hidden);
             let is_system =
                 |index| matches!(session.class(index), Class::Message(traits) if traits.is_system());
-            self.causes
+            self.sweeps
                 .by_summary
                 .over(first..last.saturating_add(1), session.len(), |index| {
-                    removed[index] |= !is_system(index);
+                    hidden[index] |= !is_system(index);
                 });
             // Messages that a compaction inserted in place of covered ones are covered too.
             if first <= last {
@@ -285,7 +285,7 @@ impl<'s> Replay<'s> {
         for span in &compact.drop {
             match span {
                 MessageRange::One(target) => match self.place(event, target) {
-                    Some(index) => self.removed[index] = true,
+                    Some(index) => self.hidden[index] = true,
                     // An inserted message has an id, too.
                     None if self.inserts.drop_newest(&target.id) => {}
                     None => self.miss(event, target),
@@ -293,12 +293,10 @@ impl<'s> Replay<'s> {
                 MessageRange::Range([first, last]) => {
                     let found = (self.find(event, first, None), self.find(event, last, None));
                     if let (Some(first), Some(last)) = found {
-                        let (lines, removed) = (self.session.len(), &mut self.removed);
-                        self.causes
+                        let (lines, hidden) = (self.session.len(), &mut self.hidden);
+                        self.sweeps
                             .by_drop
-                            .over(first..last.saturating_add(1), lines, |index| {
-                                removed[index] = true
-                            });
+                            .over(first..last.saturating_add(1), lines, |index| hidden[index] = true);
                     }
                 }
             }
@@ -329,7 +327,7 @@ impl<'s> Replay<'s> {
 
     /// `None` if the state cannot be expressed by lines alone.
     fn state(self) -> Option<ReplayState> {
-        let is_edited = self.edits.keys().any(|index| !self.removed[*index]);
+        let is_edited = self.edits.keys().any(|index| !self.hidden[*index]);
         if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
             return None;
         }
@@ -339,7 +337,7 @@ impl<'s> Replay<'s> {
             _ => return None,
         };
         Some(ReplayState {
-            removed: self.removed,
+            hidden: self.hidden,
             standing,
         })
     }
@@ -351,7 +349,7 @@ impl<'s> Replay<'s> {
             while let Some((_, item)) = inserts.next_if(|(before, _)| *before == index) {
                 items.push(item);
             }
-            if !self.removed[index] {
+            if !self.hidden[index] {
                 let body = self.session.body(index);
                 let edited = self.edits.get(&index).and_then(|changes| changes.apply(body));
                 items.push(edited.map_or(Item::Line(index), |body| Item::Edited(index, body)));

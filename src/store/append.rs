@@ -212,7 +212,7 @@ impl<'s> Appender<'s> {
                     "the last line is truncated; the new line follows on a line of its own",
                 )));
             }
-            (false, true) => chain.pass(b"\n"), // the newline for a torn line is now a blank line
+            (false, true) => chain.pass(b"\n"), // the newline for a truncated line is now a blank line
             _ => {}
         }
         self.pending.close(&mut chain);

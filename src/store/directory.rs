@@ -23,7 +23,7 @@ pub struct Directory {
     descriptor: OwnedFd,
     path: PathBuf,
     /// Whether it belongs to a store, so that new entries are given to the store's owner.
-    of_store: bool,
+    is_in_store: bool,
 }
 
 /// Metadata of a file.
@@ -138,7 +138,7 @@ impl Directory {
             Ok(descriptor) => Ok(Directory {
                 descriptor,
                 path: path.to_path_buf(),
-                of_store: false,
+                is_in_store: false,
             }),
             Err(errno) => Err(failed(path.display(), errno)),
         }
@@ -152,7 +152,7 @@ impl Directory {
             Ok(descriptor) => Ok(Some(Directory {
                 descriptor,
                 path: self.path.join(name),
-                of_store: self.of_store,
+                is_in_store: self.is_in_store,
             })),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(failed(self.shown(name), errno)),
@@ -175,14 +175,14 @@ impl Directory {
     /// The same directory as part of a store.
     pub(super) fn of_store(self) -> Directory {
         Directory {
-            of_store: true,
+            is_in_store: true,
             ..self
         }
     }
 
     /// Changes the owner of a new entry to that of the directory, so that root does not lock the owner out.
     pub(super) fn adopt(&self, built: impl AsFd, name: impl AsRef<OsStr>) -> Result<()> {
-        if !self.of_store || !rustix::process::geteuid().is_root() {
+        if !self.is_in_store || !rustix::process::geteuid().is_root() {
             return Ok(());
         }
         let refuse = |errno| failed(self.shown(&name), errno);
@@ -231,7 +231,7 @@ impl Directory {
     /// Whether a file of a store has more names than the store itself creates temporarily: a log being repaired also
     /// has one in the quarantine, one being removed in the trash, and a new one a hidden name.
     pub(super) fn has_outer_name(&self, name: impl AsRef<OsStr>, facts: &FileStat) -> bool {
-        if !self.of_store || facts.links <= 1 {
+        if !self.is_in_store || facts.links <= 1 {
             return false;
         }
         let count = |dir: &Directory, counts: &dyn Fn(&str) -> bool| {
@@ -356,7 +356,7 @@ impl Directory {
         Ok(Directory {
             descriptor,
             path: self.path.clone(),
-            of_store: self.of_store,
+            is_in_store: self.is_in_store,
         })
     }
 

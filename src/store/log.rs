@@ -221,7 +221,7 @@ impl LogChain {
 /// Lines to be written to a log, with placeholders for the checksums, which are only known under the lock.
 #[derive(Debug)]
 pub struct Pending {
-    /// A newline to end a torn tail, then the lines.
+    /// A newline to end a truncated tail, then the lines.
     bytes: Vec<u8>,
     lines: Vec<PendingLine>,
 }
@@ -325,7 +325,7 @@ impl Pending {
         }
     }
 
-    /// Returns the bytes to write, after a newline if the log's last line is torn.
+    /// Returns the bytes to write, after a newline if the log's last line is truncated.
     pub fn bytes(&self, truncated: bool) -> &[u8] {
         if truncated { &self.bytes } else { &self.bytes[1..] }
     }

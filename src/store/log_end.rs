@@ -82,7 +82,7 @@ pub fn complete_length(file: &File, length: u64) -> io::Result<u64> {
 
 /// The start of the last line of another program's log if it has no newline and is not yet a value: the program may be
 /// writing it. None if it is complete.
-pub fn torn_line(file: &File) -> io::Result<Option<u64>> {
+pub fn truncated_line(file: &File) -> io::Result<Option<u64>> {
     let length = file.metadata()?.len();
     let (start, last) = unfinished(file, length)?;
     let line = last.trim_ascii();

@@ -68,7 +68,7 @@ pub use batch::{Batch, Staged};
 pub use directory::FileStat;
 pub use gc::{Archived, GcOptions, Receipt};
 pub use link::{Continued, Successor};
-pub use log_end::torn_line;
+pub use log_end::truncated_line;
 pub use mark::length_before_write;
 pub use names::SessionEntry;
 pub use overviews::{OverviewCallbacks, Overviewed};

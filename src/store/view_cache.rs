@@ -44,7 +44,7 @@ struct ViewRun {
     /// Number of the first line, from 1.
     line: u64,
     checksum: u64,
-    removed: bool,
+    hidden: bool,
 }
 
 /// The content of a checkpoint file.
@@ -94,7 +94,7 @@ impl Checkpoint {
                 run.length,
                 run.line,
                 run.checksum,
-                u64::from(run.removed),
+                u64::from(run.hidden),
             ]
         });
         let words = head.into_iter().chain(runs).chain(self.ids.iter().copied());
@@ -138,7 +138,7 @@ impl Checkpoint {
                 length: next()?,
                 line: next()?,
                 checksum: next()?,
-                removed: next()? != 0,
+                hidden: next()? != 0,
             });
         }
         checkpoint.ids = words.collect();
@@ -161,7 +161,7 @@ impl Checkpoint {
         };
         let mut runs: Vec<ViewRun> = Vec::new();
         let mut bytes = Vec::new();
-        for (index, removed) in &outline.kept {
+        for (index, hidden) in &outline.kept {
             let (place, end) = (session.place(*index), end(*index));
             bytes.resize(usize::try_from(end.checked_sub(place.offset)?).ok()?, 0);
             file.read_exact_at(&mut bytes, place.offset).ok()?;
@@ -170,7 +170,7 @@ impl Checkpoint {
                 return None;
             }
             match runs.last_mut() {
-                Some(run) if run.start + run.length == place.offset && run.removed == *removed => {
+                Some(run) if run.start + run.length == place.offset && run.hidden == *hidden => {
                     run.length += bytes.len() as u64;
                     run.checksum = append(run.checksum, &bytes);
                 }
@@ -179,7 +179,7 @@ impl Checkpoint {
                     length: bytes.len() as u64,
                     line: place.line,
                     checksum: append(0, &bytes),
-                    removed: *removed,
+                    hidden: *hidden,
                 }),
             }
         }
@@ -209,7 +209,7 @@ impl Checkpoint {
     /// Reads the listed lines from the log, and the chain state after them; none if they have changed.
     fn lines(self, file: &File) -> Option<(Session, LogChain)> {
         let mut session = Session::default();
-        let (mut removed, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hidden, mut bytes, mut bare) = (Vec::new(), Vec::new(), Vec::new());
         let mut place = Position { line: 1, offset: 0 };
         for run in &self.runs {
             if run.start.checked_add(run.length)? > self.length
@@ -220,7 +220,7 @@ impl Checkpoint {
             }
             if run.start > place.offset {
                 session.push_gap(place);
-                removed.push(true);
+                hidden.push(true);
             }
             place = Position {
                 line: run.line,
@@ -234,7 +234,7 @@ impl Checkpoint {
             for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                 let stripped = log::strip_into(line, &mut bare);
                 session.push(&Record::parse(if stripped { &bare } else { line }, place));
-                removed.push(run.removed);
+                hidden.push(run.hidden);
                 place.line += 1;
                 place.offset += line.len() as u64;
             }
@@ -262,7 +262,7 @@ impl Checkpoint {
         session.set_excerpt(Excerpt {
             lines: usize::try_from(self.lines).ok()?,
             length: self.length,
-            removed,
+            hidden,
             standing,
             ids: self.ids,
         });

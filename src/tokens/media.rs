@@ -32,6 +32,7 @@ pub fn audio(part: &[u8], rule: ImageRule) -> u64 {
 }
 
 pub enum FileCost {
+    /// The cost is that of this text.
     Text(String),
     /// Tokens by file type, if the content is not readable.
     Tokens(u64),

@@ -28,7 +28,7 @@ fn a_materialized_stream_starts_with_its_header() {
     assert!(count.out().contains("\"summary\":true"), "{count}");
 }
 
-/// A summary of the middle moved to the front when its stream was settled.
+/// A summary of the middle moved to the front when its stream was materialized.
 #[test]
 fn a_summary_of_the_middle_keeps_its_position() {
     let env = Env::new();
@@ -49,7 +49,7 @@ fn a_summary_of_the_middle_keeps_its_position() {
     assert_eq!(through.out(), direct.out());
 }
 
-/// An append settled unrelated events, so hidden messages were removed from the file.
+/// An append materialized unrelated events, so hidden messages were removed from the file.
 #[test]
 fn an_append_leaves_the_log_unchanged() {
     let env = Env::new();

@@ -253,15 +253,15 @@ fn judged(place: &Place, prepared: &Place, outcome: &Outcome, statuses: &[i32]) 
     if String::from_utf8_lossy(&outcome.stdout).contains("not yours") {
         return Err(format!("it shows what is outside: {}", shown(outcome)));
     }
-    let unrecognized: Vec<_> = std::fs::read_dir(place.root())
+    let unexpected: Vec<_> = std::fs::read_dir(place.root())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .filter(|name| !["store", "work", "outside"].contains(&name.as_str()))
         .collect();
-    if unrecognized.is_empty() {
+    if unexpected.is_empty() {
         Ok(())
     } else {
-        Err(format!("it made {unrecognized:?} outside: {}", shown(outcome)))
+        Err(format!("it made {unexpected:?} outside: {}", shown(outcome)))
     }
 }
 

@@ -22,13 +22,13 @@ const ANSWERED: [&str; 3] = ["OC02", "OR02", "AN04"];
 /// Rejects a session that expects no reply; repairs for this request what the API would reject.
 pub fn ready(mut session: Session, api: Api, output: &Output) -> Result<Session> {
     answerable(&session, api)?;
-    let options = CheckOptions {
+    let check = CheckOptions {
         stateless: api == Api::OpenaiResponses,
         ..CheckOptions::default()
     };
     let options = RepairOptions {
         api,
-        options: &options,
+        check: &check,
         mode: None,
         warnings: false,
     };

@@ -66,10 +66,10 @@ pub fn sendable(
     api: Api,
     strict: bool,
 ) -> anyhow::Result<Session> {
-    let options = CheckOptions::default();
+    let check = CheckOptions::default();
     let options = RepairOptions {
         api,
-        options: &options,
+        check: &check,
         mode: None,
         warnings: false,
     };

@@ -119,7 +119,7 @@ pub(super) fn choose_changes<'w>(
     }
     reduce::reach(&mut work, options, &pins, &target)?;
     let is_unreached = |work: &CompactionState<'_>| target.asks() && !target.is_met(work);
-    // Without a target, the least gain ends repeated compactions. A model's summary is not written yet.
+    // Without a target, only a least gain above zero ends repeated compactions. A model's summary is not written yet.
     let repeats = is_unreached(&work) || !target.asks() && options.min_gain == 0;
     if repeats && !options.asks {
         reduce::repeat(&mut work, options, &target);

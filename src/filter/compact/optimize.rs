@@ -52,7 +52,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         let reserve = summary::reserve(work, options, budget, &free);
         // Standing instructions come before exchanges older than the newest one. Results can shrink.
         let fixed = work.total.saturating_sub(free_tokens + previous + results);
-        let wanted = reserve.max(summary::all_rules(work, options, budget, &free));
+        let wanted = reserve.max(summary::all_rules_tokens(work, options, &free));
         let mut over = fixed.saturating_add(wanted).saturating_sub(budget);
         if over == 0 {
             break (free, free_tokens, wanted);

@@ -38,7 +38,7 @@ fn minimum<'s>(
         tokens: Some(0),
         ..Goal::default()
     });
-    let mut minimum = CompactionState::new(work.session, work.view, work.counter, pins);
+    let mut minimum = work.unchanged(pins);
     run(&mut minimum, options, &nothing)?;
     further(&mut minimum, options, pins, &nothing);
     Ok(minimum)
@@ -63,8 +63,8 @@ fn finish(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Com
     }
 }
 
-/// Compacts the result of an unreachable budget again as long as that removes more, so that a later compaction finds
-/// nothing to do. If it cannot be planned, the result is kept.
+/// Compacts the result again as long as that removes more, so that a later compaction finds nothing to do: for a budget
+/// that cannot be reached, and without a target. If it cannot be planned or joined, the result is kept.
 pub fn repeat(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) {
     for _ in 0..ATTEMPTS {
         match compacted_again(work, options, target) {
@@ -117,7 +117,7 @@ fn further(
             tokens: Some(work.total.saturating_sub(1)),
             ..Goal::default()
         });
-        let mut attempt = CompactionState::new(work.session, work.view, work.counter, pins);
+        let mut attempt = work.unchanged(pins);
         if run(&mut attempt, options, &wider).is_err() || !wider.is_met(&attempt) {
             return;
         }

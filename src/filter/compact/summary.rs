@@ -34,10 +34,10 @@ pub fn run(
     let share = match goal.tokens() {
         Some(budget) => {
             // Standing instructions get their tokens even beyond the summary's share.
-            let leaving: Vec<usize> = (0..work.atoms.len())
+            let dropped: Vec<usize> = (0..work.atoms.len())
                 .filter(|atom| work.may_drop(*atom))
                 .collect();
-            part(budget, options.summary_share).max(reserve(work, options, budget, &leaving))
+            part(budget, options.summary_share).max(reserve(work, options, budget, &dropped))
         }
         None => UNBOUND,
     };
@@ -310,12 +310,12 @@ pub(in crate::filter) fn share(per_cent: u32, whole: Option<u64>, budget: u64) -
 
 /// Least tokens of a summary if these groups are dropped: for their standing instructions and the content of the
 /// earlier summary, within the summary's share.
-pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64, leaving: &[usize]) -> u64 {
+pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64, dropped: &[usize]) -> u64 {
     if !options.steps.summary {
         return 0;
     }
     let most = part(budget, options.summary_share).min(maximum_tokens(options).unwrap_or(u64::MAX));
-    let (rules, previous) = given_up(work, options, leaving);
+    let (rules, previous) = required_content(work, options, dropped);
     // Most sessions have nothing that a summary must contain.
     if rules.is_empty() && previous.is_none() && !matches!(options.style.instructions, Instructions::Given(_))
     {
@@ -336,34 +336,30 @@ pub fn reserve(work: &CompactionState<'_>, options: &CompactOptions, budget: u64
 }
 
 /// What a summary has to contain if these groups are dropped: their standing instructions, and the earlier summary.
-fn given_up<'w>(
+fn required_content<'w>(
     work: &'w CompactionState<'_>,
     options: &CompactOptions,
-    leaving: &[usize],
+    dropped: &[usize],
 ) -> (Vec<SummarySource<'w>>, Option<Cow<'w, str>>) {
-    let leaving: HashSet<usize> = leaving.iter().copied().collect();
-    let is_kept = |at: usize| work.items[at].atom().is_none_or(|atom| !leaving.contains(&atom));
+    let dropped: HashSet<usize> = dropped.iter().copied().collect();
+    let is_kept = |at: usize| work.items[at].atom().is_none_or(|atom| !dropped.contains(&atom));
     let previous = work
         .summary_item
         .map(|at| work.view.items[at].summary(work.session));
     (rules(work, &options.style, is_kept), previous.flatten())
 }
 
-/// Tokens of a summary with all standing instructions of these groups; the maximum if they exceed their share of the
-/// budget: older exchanges next to the summary would displace those that it quotes outside of the share.
-pub fn all_rules(
-    work: &CompactionState<'_>,
-    options: &CompactOptions,
-    budget: u64,
-    leaving: &[usize],
-) -> u64 {
+/// Tokens of a summary with all standing instructions of these groups: older exchanges next to it would displace those
+/// that it quotes outside of their share.
+pub fn all_rules_tokens(work: &CompactionState<'_>, options: &CompactOptions, dropped: &[usize]) -> u64 {
     let share = options.style.instruction_share;
-    // Given instructions have no share, and a limited summary quotes no more without older exchanges.
+    // Given instructions have no share, a limited summary quotes no more without older exchanges, and a requested
+    // number of exchanges gives way only to the share.
     let is_limited = !options.steps.summary || share == 0 || maximum_tokens(options).is_some();
-    if is_limited || options.style.instructions != Instructions::Auto {
+    if is_limited || options.keep_last.is_some() || options.style.instructions != Instructions::Auto {
         return 0;
     }
-    let (rules, previous) = given_up(work, options, leaving);
+    let (rules, previous) = required_content(work, options, dropped);
     let all = summarize::ExtractOptions {
         style: SummaryStyle {
             instruction_share: 100,
@@ -376,12 +372,8 @@ pub fn all_rules(
     if all.is_empty() {
         return 0;
     }
-    let block = summarize::instruction_block(&all);
-    match count(&block) <= part(budget, u64::from(share) * 10) {
-        // The first line of a summary takes about the minimum.
-        true => summary_cost(work.counter, &block) + MINIMUM,
-        false => u64::MAX,
-    }
+    // The first line of a summary takes about the minimum.
+    summary_cost(work.counter, &summarize::instruction_block(&all)) + MINIMUM
 }
 
 /// Least tokens for a summary with any content: its frame, and a twentieth of the budget.

@@ -68,9 +68,9 @@ pub fn last_items(history: &CompatHistory<'_>, limit: Option<i64>, rules: Preced
         .filter(|message| !history.is_system(*message))
     {
         let Some(rest) = room.checked_sub(items(history, message)) else {
-            let is_answered = history.newest_user().is_some_and(|user| user > message);
+            let is_earlier = history.newest_user().is_some_and(|user| user > message);
             let line = end_of(history, message, room, rules == Precedence::Convo);
-            let may = rules == Precedence::Theirs || (is_answered && history.is_whole(message));
+            let may = rules == Precedence::Theirs || (is_earlier && history.is_whole(message));
             short = line.filter(|_| may && room > 0).map(|line| (message, line));
             break;
         };

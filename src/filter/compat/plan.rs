@@ -63,7 +63,7 @@ pub fn plan(
         )),
         _ => None,
     };
-    let is_summarized = sum_up(&work, &mut choice, options, limit);
+    let is_complete = sum_up(&work, &mut choice, options, limit);
     let now = size(&work, &choice.reshaping);
     let smallest = (!choice.fits).then_some(now.tokens);
     if let Some(smallest) = smallest
@@ -81,7 +81,7 @@ pub fn plan(
     if !choice.changes() {
         return unchanged(&format!("{} would keep all messages", system.name()));
     }
-    if !is_summarized || now.tokens >= was.tokens {
+    if !is_complete || now.tokens >= was.tokens {
         return unchanged(NO_GAIN);
     }
     let about = CompactionInfo {

@@ -253,12 +253,12 @@ impl<'t, 'w, 's> Walk<'t, 'w, 's> {
             at = skip_space(self.text.as_bytes(), at + 1);
         }
         let range = start..at + 1;
-        let drop = self.close_range(&range, before, is_element, about);
+        let drop = self.finish_object(&range, before, is_element, about);
         ValueResult { range, drop }
     }
 
     /// Finishes an object whose edits begin at `before`; returns whether it is dropped from its array.
-    fn close_range(
+    fn finish_object(
         &mut self,
         range: &Range<usize>,
         before: usize,

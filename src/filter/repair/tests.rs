@@ -83,7 +83,7 @@ fn findings(api: Api, session: &Session, options: &CheckOptions) -> Vec<check::A
 fn round(session: &Session, api: Api, mode: Option<RepairMode>, options: &CheckOptions) {
     let how = RepairOptions {
         api,
-        options,
+        check: options,
         mode,
         warnings: true,
     };

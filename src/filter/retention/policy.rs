@@ -257,7 +257,7 @@ impl<T: Clone> RetentionState<T> {
     ///
     /// [`ErrorKind::Unavailable`] when the summary is blank, when it is too long and the policy is `error`, or when it
     /// cannot be shortened. The memory must not be used afterwards.
-    pub fn check_summary(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+    pub fn fit_summary(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let refused = |what: String| Error::new(ErrorKind::Unavailable, what);
         let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
         if self.summary.trim().is_empty() {
@@ -406,7 +406,7 @@ impl<T: Clone> RetentionState<T> {
         let waiting = std::mem::take(&mut self.pending);
         self.backlog.extend(waiting);
         std::mem::swap(&mut self.backlog, &mut self.pending);
-        self.check_summary(cost)
+        self.fit_summary(cost)
     }
 
     /// Records a failed attempt.

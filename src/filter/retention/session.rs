@@ -327,7 +327,7 @@ fn enforce_policy(
     }
     let left = match new.is_empty() {
         true if parsed.summary() != MemorySession::of(session)?.summary() => {
-            Some(machine.check_summary(&measure)?)
+            Some(machine.fit_summary(&measure)?)
         }
         // A further reply extends a turn, so the total must be checked again.
         true if parsed.turns().any(has_grown) => Some(machine.enforce(&measure)?),

@@ -130,8 +130,8 @@ impl<'u> UnitCandidates<'u> {
         }
     }
 
-    /// Like `among`, for a whole conversation of `count` units of `bytes` bytes in total: `unit` returns the text and the tokens of each,
-    /// `prior` its weight, from its text and the marks of that.
+    /// Like `among`, for a whole conversation of `count` units of `bytes` bytes in total: `unit` returns the text and the
+    /// tokens of each, `prior` its weight, from its text and the marks of that.
     pub fn read(
         (count, bytes): (usize, usize),
         unit: impl Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u,
@@ -188,14 +188,15 @@ impl<'u> UnitCandidates<'u> {
         choice.chosen
     }
 
-    /// Like `choose`, but spends half of the budget on units that answer the questions.
+    /// Like `choose`, but spends half of the budget, or one unit that needs more, on units that answer the questions.
     pub fn choose_for(&mut self, questions: &[String], budget: u64, fading: Fading) -> Vec<usize> {
         let mut choice = self.begin(questions, budget, fading);
         choice.select_more(choice.remaining(budget));
         choice.chosen
     }
 
-    /// Begins a selection with the units that answer the questions, within half of the budget.
+    /// Begins a selection with the units that answer the questions: within half of the budget, or the best one that fits
+    /// alone.
     pub fn begin(&mut self, questions: &[String], budget: u64, fading: Fading) -> UnitSelection<'_, 'u> {
         let answering = self.answering(questions, budget);
         let mut end = self.all.terms.len() as u32;
@@ -217,8 +218,8 @@ impl<'u> UnitCandidates<'u> {
         choice
     }
 
-    /// Selects units that may answer the questions, within half of the budget. If even the best one takes more than
-    /// that, selects it alone.
+    /// Selects units that may answer the questions, within half of the budget; if the best one that fits takes more, only
+    /// that one.
     fn answering(&self, questions: &[String], budget: u64) -> Vec<usize> {
         let text = |unit| (self.unit)(unit).0;
         let mut chosen = answering(questions, self.len(), text, self.reach);

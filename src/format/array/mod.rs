@@ -26,7 +26,7 @@ pub struct ElementReader<R> {
     /// Position of the window: its line, counted from 0, and its offset.
     at: Position,
     state: ScanState,
-    /// Length of the element returned last, including its lead. The element remains in the window until the next call.
+    /// Length of the element returned last, including `before`. The element remains in the window until the next call.
     given: usize,
 }
 
@@ -71,17 +71,17 @@ impl<R: Read> ElementReader<R> {
     pub fn next_element(&mut self) -> Result<Option<JsonElement<'_>>> {
         self.pass(self.given);
         self.given = 0;
-        let Some(before) = self.next_start()? else {
+        let Some(start) = self.next_start()? else {
             return Ok(None);
         };
-        let length = match self.element(before)? {
+        let length = match self.element(start)? {
             Some(length) => length,
-            None => return Err(self.broken(before, "the array ends inside an element")),
+            None => return Err(self.broken(start, "the array ends inside an element")),
         };
         self.state = ScanState::Behind;
-        self.given = before + length;
-        let place = self.place(before);
-        let (before, rest) = self.window.bytes().split_at(before);
+        self.given = start + length;
+        let place = self.place(start);
+        let (before, rest) = self.window.bytes().split_at(start);
         Ok(Some(JsonElement {
             before,
             bytes: &rest[..length],

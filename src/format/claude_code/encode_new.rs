@@ -288,10 +288,10 @@ impl LineFactory<'_> {
         let model = has("model") && role != Role::Assistant;
         self.report.count_loss(Loss::Model, u64::from(model));
         // System messages are written as user messages that are not turns.
-        let full_text = matches!(role, Role::User | Role::Assistant | Role::Tool);
+        let is_turn = matches!(role, Role::User | Role::Assistant | Role::Tool);
         let plain = match message.category() {
             Category::Context => matches!(role, Role::User),
-            category => full_text && category == role.category(),
+            category => is_turn && category == role.category(),
         };
         self.report.count_loss(Loss::Category, u64::from(!plain));
         let free = message

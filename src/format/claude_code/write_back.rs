@@ -122,7 +122,7 @@ fn keep_branches_separate(
     let first = main.iter().find(is_kept).copied();
     let has_parent =
         |new: &NewLine| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
-    let is_tied = |line: usize| {
+    let is_linked = |line: usize| {
         let above = log.lines[line]
             .above
             .and_then(|above| changes.nearest_kept(log, above));
@@ -130,7 +130,7 @@ fn keep_branches_separate(
     };
     let linked = !changes.parents.is_empty()
         || changes.new.values().flatten().any(has_parent)
-        || (0..log.lines.len()).any(is_tied);
+        || (0..log.lines.len()).any(is_linked);
     let end = log.lines.len();
     let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
     if linked && (first.is_some() || appends) {

@@ -159,12 +159,12 @@ pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<u
         (Some(count), _) => ("keptUserMessageCount", (count, count.min(left))),
         (None, Some(count)) => {
             let before = outline.kept.keys().filter(|other| **other < nth).max();
-            let removed = removed
+            let earlier = removed
                 .iter()
                 .filter(|removed| **removed < nth && before.is_none_or(|before| **removed > *before));
-            let removed =
-                removed.filter(|removed| !kept.contains(removed) && outline.prompt != Some(**removed));
-            ("compactedCount", (count, count.saturating_sub(removed.count())))
+            let earlier =
+                earlier.filter(|removed| !kept.contains(removed) && outline.prompt != Some(**removed));
+            ("compactedCount", (count, count.saturating_sub(earlier.count())))
         }
         (None, None) => return None,
     };

@@ -36,6 +36,7 @@ pub(super) fn named(name: &str, older: bool) -> Option<KnownCategory> {
     known.find(|(known, _)| name.eq_ignore_ascii_case(known)).copied()
 }
 
+/// A number from 1 to 5, and the category that it means.
 pub(super) fn numbered(raw: &[u8]) -> Option<(usize, KnownCategory)> {
     let number = json::number::<usize>(raw)?;
     let nth = number.checked_sub(1).filter(|nth| *nth < 5)?;

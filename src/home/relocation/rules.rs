@@ -77,7 +77,7 @@ const fn slug(parent: &'static str, below: &'static str, name: fn(&str) -> Strin
     ProjectDirs::Slug(Slug { parent, below, name })
 }
 
-/// Rules with these members, the others as without rules.
+/// Rules with these members; the others are those of `NONE`.
 macro_rules! rules {
     ($($member:ident: $value:expr,)*) => { const { HomeRules { $($member: $value,)* ..NONE } } };
 }

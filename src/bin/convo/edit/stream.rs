@@ -193,7 +193,7 @@ impl StreamDestination<'_> {
         if is_record_stream && (self.edit.full_log || refused) {
             return write_records(&session, self.out);
         }
-        // A file of lines is settled, not exported, so it keeps its other records.
+        // A file of lines is materialized, not exported, so it keeps its other records.
         if is_record_stream || (to == Format::Jsonl && session.header().is_empty()) {
             let view = View::replay(&session);
             report_dangling(self.export.context, self.export.label, &session, &view);

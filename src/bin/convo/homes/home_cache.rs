@@ -79,6 +79,7 @@ pub fn remove_cache() -> Result<()> {
 /// The content of the cache.
 pub struct HomeCache(Vec<u8>);
 
+/// A session, with its row if the file is a database.
 pub type FileSession = (Option<Row>, Overview);
 
 /// The sessions of a file, and its entry in the cache.
@@ -89,9 +90,9 @@ pub struct FileSessions<'c> {
 
 enum CacheState<'c> {
     Cached(CacheEntry<'c>),
-    Fresh(Identity, Vec<u8>),
+    Read(Identity, Vec<u8>),
     /// The file may still be changing.
-    Unsettled,
+    Unstable,
 }
 
 impl HomeCache {
@@ -111,17 +112,17 @@ impl HomeCache {
 
     /// Writes the cache if it saves time. `found` contains all files.
     pub fn keep(&self, entries: &CacheEntries<'_>, found: &[(&Transcript, &FileSessions<'_>)]) {
-        let changed = found
+        let read = found
             .iter()
-            .filter(|(_, found)| matches!(found.state, CacheState::Fresh(..)));
+            .filter(|(_, found)| matches!(found.state, CacheState::Read(..)));
         let size = |file: &Transcript| match file.kind {
             // Reading a database starts a program.
             FileKind::Database => file.bytes.max(MINIMUM),
             _ => file.bytes,
         };
-        let bytes = changed.clone().map(|(file, _)| size(file)).sum();
+        let bytes = read.clone().map(|(file, _)| size(file)).sum();
         let is_small = self.0.is_empty() && bytes < MINIMUM;
-        if is_small || !is_worthwhile(changed.count(), bytes, found.len(), entries.len(), self.0.len()) {
+        if is_small || !is_worthwhile(read.count(), bytes, found.len(), entries.len(), self.0.len()) {
             return;
         }
         let Some(place) = cache_location() else { return };
@@ -130,8 +131,8 @@ impl HomeCache {
             let name = name(file);
             match &found.state {
                 CacheState::Cached(entry) => writer.push(&name, entry.identity, entry.payload),
-                CacheState::Fresh(identity, payload) => writer.push(&name, *identity, payload),
-                CacheState::Unsettled => {}
+                CacheState::Read(identity, payload) => writer.push(&name, *identity, payload),
+                CacheState::Unstable => {}
             }
         }
         place.keep(writer);
@@ -179,8 +180,8 @@ pub fn sessions<'c>(
         .filter(|_| is_alone)
         .and_then(|facts| Identity::stable(&facts, now));
     let state = match identity {
-        Some(identity) => CacheState::Fresh(identity, encode(&sessions)),
-        None => CacheState::Unsettled,
+        Some(identity) => CacheState::Read(identity, encode(&sessions)),
+        None => CacheState::Unstable,
     };
     Ok(FileSessions { sessions, state })
 }

@@ -18,7 +18,7 @@ use convo::format::report::Report;
 use convo::format::{self, Format, Stream, goaitools};
 use convo::model::session::Session;
 use convo::store::foreign::has_sidecar;
-use convo::store::{FileStat, length_before_write, torn_line};
+use convo::store::{FileStat, length_before_write, truncated_line};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
@@ -133,7 +133,7 @@ impl Context {
         if !is_log || !self.is_running(path) {
             return None;
         }
-        torn_line(file).ok().flatten()
+        truncated_line(file).ok().flatten()
     }
 
     fn open_stream<R: Read + 'static>(

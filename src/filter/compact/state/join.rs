@@ -22,6 +22,12 @@ impl CompactionState<'_> {
         let mut joined = self.clone();
         for (nth, origin) in origins.iter().enumerate() {
             match origin {
+                // A message that the first plan could only insert has an id of that plan.
+                Origin::Item(_)
+                    if next.is_changed(nth) && matches!(next.view.items[nth], Item::Inserted(_)) =>
+                {
+                    return None;
+                }
                 Origin::Item(at) => joined.follow(*at, next, nth),
                 Origin::Digest(exchange) if next.is_dropped(nth) => {
                     let reason = next.items[nth]

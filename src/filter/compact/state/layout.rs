@@ -22,9 +22,33 @@ impl<'s> CompactionState<'s> {
     ) -> CompactionState<'s> {
         let cuts = Cuts::of(session, view);
         let bytes = counter.tokenizer().work(session.size());
-        let items: Vec<ViewEntry> = over_cores(view.items.len(), bytes, |at| {
+        let items = over_cores(view.items.len(), bytes, |at| {
             entry(session, view, counter, &cuts, at)
         });
+        CompactionState::of(session, view, counter, (items, &cuts), pins)
+    }
+
+    /// The state without changes; counts nothing again.
+    pub fn unchanged(&self, pins: &HashSet<usize>) -> CompactionState<'s> {
+        let cuts = Cuts::of(self.session, self.view);
+        let as_before = |entry: &ViewEntry| ViewEntry {
+            now: entry.before,
+            ..entry.clone()
+        };
+        let items = self.items.iter().map(as_before).collect();
+        CompactionState {
+            ruling: self.ruling.clone(),
+            ..CompactionState::of(self.session, self.view, self.counter, (items, &cuts), pins)
+        }
+    }
+
+    fn of(
+        session: &'s Session,
+        view: &'s View,
+        counter: Counter,
+        (items, cuts): (Vec<ViewEntry>, &Cuts),
+        pins: &HashSet<usize>,
+    ) -> CompactionState<'s> {
         let mut work = CompactionState {
             total: items.iter().map(|entry| entry.now).sum(),
             session,
@@ -52,7 +76,7 @@ impl<'s> CompactionState<'s> {
         let results = (0..work.items.len()).filter(|at| work.is_result(*at));
         work.tool_tokens = results.map(|at| work.items[at].now).sum();
         let pending = work.pair();
-        work.group(&cuts, pins, &pending);
+        work.group(cuts, pins, &pending);
         work
     }
 

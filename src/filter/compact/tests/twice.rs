@@ -53,7 +53,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
         &options
     };
     let second = case.plan(session, options);
-    let materialized = match &second {
+    let is_unchanged = match &second {
         Ok(outcome) => matches!(outcome.plan, Plan::Nothing(_)),
         Err(_) => false,
     };
@@ -63,7 +63,7 @@ fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseErro
         Plan::Nothing(why) | Plan::Refused(why) => why,
     });
     prop_assert!(
-        materialized || other_group,
+        is_unchanged || other_group,
         "{}: {:?}\n{}",
         place,
         shown,

@@ -100,3 +100,21 @@ fn an_older_exchange_does_not_displace_rules() {
         .collect();
     assert!(kept.is_sorted() && kept.last() == Some(&8), "{kept:?}");
 }
+
+#[test]
+fn rules_displace_only_as_many_exchanges_as_they_need() {
+    let mut session = session(14, &[0, 2, 4, 6, 8, 10, 12], 36);
+    for nth in 0..4 {
+        session.push_new(format!(r#"{{"role":"user","content":"And step {nth}?"}}"#).as_bytes());
+        session.push_new(br#"{"role":"assistant","content":"yes"}"#);
+    }
+    session.push_new(br#"{"role":"user","content":"thanks"}"#);
+    let case = with_default_options(session);
+    let done = case.with_budget(300, true).ok().and_then(|made| case.done(made));
+    let done = done.unwrap();
+    let shown = String::from_utf8(done.view.shown(&done.after).concat()).unwrap();
+    let steps = (0..4)
+        .filter(|nth| shown.contains(&format!("And step {nth}?")))
+        .count();
+    assert_eq!((steps, kept_rules(&case, 300)), (4, 7), "{shown}");
+}

@@ -169,8 +169,8 @@ impl<'f> QuestionCandidates<'f> {
         }
     }
 
-    /// Selects excerpts that match the questions, within half of `room`; returns them by request, and the remaining
-    /// tokens.
+    /// Selects excerpts that match the questions, within half of `room` or the best one that fits; returns them by
+    /// request, and the remaining tokens.
     fn excerpts(&self, requests: &[Cow<'_, str>], room: u64) -> (BTreeMap<usize, String>, u64) {
         let mut among = self.among.borrow_mut();
         let choice = among.begin(self.questions, room, Fading::Slow);

@@ -127,15 +127,12 @@ fn a_converted_session_is_shown() {
     assert_eq!(report.losses[&Loss::Part], 4);
     assert_eq!(report.losses[&Loss::Message], 1);
     let again = role_texts(&sessions(&text).0[0]);
-    let full_text: Vec<&str> = again
+    let texts: Vec<&str> = again
         .iter()
         .filter(|(role, _)| role != "console")
         .map(|(_, text)| text.as_str())
         .collect();
-    assert_eq!(
-        full_text,
-        ["a\n\nb", "ok\n > quoted\n #### heading", "one", "two"]
-    );
+    assert_eq!(texts, ["a\n\nb", "ok\n > quoted\n #### heading", "one", "two"]);
 }
 
 proptest! {

@@ -53,7 +53,7 @@ fn turn() -> impl Strategy<Value = Value> {
     prop_oneof![8 => plain, 1 => other, 1 => Just(json!({"value": "x"}))]
 }
 
-fn full_text() -> impl Strategy<Value = Value> {
+fn chat_message() -> impl Strategy<Value = Value> {
     let content = prop_oneof![3 => prop::collection::vec(part(), 0..4).prop_map(Value::Array), 1 => value()];
     (from(), content, any::<bool>()).prop_map(|(role, content, loss)| match loss {
         true => json!({"role": role, "content": content, "loss_weight": 0.0}),
@@ -69,7 +69,7 @@ fn record() -> impl Strategy<Value = Value> {
     );
     let list = prop_oneof![
         prop::collection::vec(turn(), 0..8).prop_map(|list| ("conversations", list)),
-        prop::collection::vec(full_text(), 0..8).prop_map(|list| ("messages", list)),
+        prop::collection::vec(chat_message(), 0..8).prop_map(|list| ("messages", list)),
     ];
     (list, extra).prop_map(|((name, list), extra)| {
         let mut record = json!({name: list});

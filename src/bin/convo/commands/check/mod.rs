@@ -286,7 +286,7 @@ impl Check {
     ) -> anyhow::Result<()> {
         let options = RepairOptions {
             api,
-            options,
+            check: options,
             mode,
             warnings: true,
         };

@@ -50,7 +50,7 @@ impl<'r> CompactionWriter<'r> {
         }))
     }
 
-    /// Plans the compaction of a session; passes the outcome to `told`.
+    /// Plans the compaction of a session; passes the outcome to `reported`.
     pub fn plan(
         &mut self,
         session: &Session,

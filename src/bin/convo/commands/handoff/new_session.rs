@@ -97,13 +97,13 @@ fn remove_links(message: &mut Map<String, Value>) {
 /// Answers open calls and drops results without calls, which providers reject; returns a description of the changes.
 pub fn repair_orphans(session: &mut Session, target: Format, now: &str) -> Result<Option<String>> {
     let others = RULES.iter().filter(|rule| !ORPHANS.contains(&rule.id));
-    let options = CheckOptions {
+    let check = CheckOptions {
         levels: others.map(|rule| (rule, Severity::Warn)).collect(),
         ..CheckOptions::default()
     };
     let options = RepairOptions {
         api: target.sent_to().unwrap_or(Api::OpenaiChat),
-        options: &options,
+        check: &check,
         mode: None,
         warnings: false,
     };

@@ -55,7 +55,7 @@ impl RelocatedDatabase {
     ///
     /// # Errors
     /// [`ErrorKind::Locked`] if a program has the database open.
-    pub fn sync(&self, context: &Context) -> Result<()> {
+    pub fn checkpoint(&self, context: &Context) -> Result<()> {
         self.refuse_open()?;
         if has_log(&self.path)? {
             let arguments = ["--checkpoint".into(), "--".into(), self.path.clone().into()];

@@ -128,7 +128,7 @@ impl Run for Relocate {
                 for database in &databases {
                     match self.dry_run {
                         true => self.report_if_dry(context, database.refuse_open())?,
-                        false => database.sync(context)?,
+                        false => database.checkpoint(context)?,
                     }
                 }
                 plans.push(PlannedRelocation {

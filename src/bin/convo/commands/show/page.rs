@@ -138,6 +138,7 @@ impl SessionPage {
         self.directory = directory.and_then(|raw| json::text(&raw).map(|text| text.into_owned()));
     }
 
+    /// The items, and whether each is in the view.
     fn items(&self, session: &Session, view: &View) -> Vec<(Item, bool)> {
         match self.style.all {
             true => view.with_hidden(session),
