@@ -3,7 +3,7 @@
 use super::codec::Atif;
 use super::{NAME, encode};
 use crate::format::Purpose;
-use crate::format::kit::{Editor, Edits, ElementEdit, Layout, Source, losses};
+use crate::format::kit::{Editor, Edits, ElementEdit, Layout, Source, Writer, losses};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -28,9 +28,9 @@ impl Editor for Atif {
     }
 
     /// Numbers steps without gaps.
-    fn edit(&self, edits: &Edits<'_, Atif>, last: &mut usize, report: &mut Report) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raws = &edits.source.raws;
-        let list = edits.rewritten(last, report);
+        let list = edits.rewritten(writer);
         let is_kept = |(nth, edit): (usize, &ElementEdit)| match edit {
             ElementEdit::Keep(own) | ElementEdit::Replace(own, _) => nth == *own,
             ElementEdit::Insert(_) => false,
@@ -69,21 +69,15 @@ impl Editor for Atif {
         matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        purpose: Purpose,
-        last: &mut usize,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        if purpose == Purpose::Export {
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        if out.purpose == Purpose::Export {
             // Results have the time of their step.
             let mut times = messages.iter().map(|annotated| annotated.message.timestamp);
             let of_step = times.next().flatten();
             let others = times.filter(|time| time.is_some() && *time != of_step).count();
-            report.count_loss(Loss::Timestamp, others as u64);
+            out.report.count_loss(Loss::Timestamp, others as u64);
         }
-        Some(numbered(&encode::step(messages, true, report)?, last))
+        Some(numbered(&encode::step(messages, true, out.report)?, out.context))
     }
 
     fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], last: &mut usize) -> Option<Vec<Vec<u8>>> {

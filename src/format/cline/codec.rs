@@ -3,14 +3,14 @@
 use super::NAME;
 use super::element::{self, compaction, element, time_of};
 use crate::format::kit::{
-    Codec, Decoded, Draft, Editor, LineageInfo, SessionInfo, SummaryDraft, Visible, losses,
+    Codec, Decoded, Draft, Editor, LineageInfo, SessionInfo, SummaryDraft, Visible, Writer, losses,
 };
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::{Api, draft};
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Purpose, content};
+use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 
 #[derive(Default)]
@@ -160,14 +160,8 @@ fn summary(text: String, kept: usize) -> SummaryDraft {
 impl Editor for Cline {
     type Context = ();
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        (): &mut (),
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        element(messages, true, report)
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        element(messages, true, out.report)
     }
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {

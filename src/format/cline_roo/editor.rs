@@ -6,7 +6,7 @@ use super::encode::{self, CallIds};
 use super::tags;
 use crate::error::{Error, Result};
 use crate::format::Purpose;
-use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Source, losses};
+use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Source, Writer, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -16,12 +16,12 @@ use crate::model::message::Role;
 impl Editor for ClineRoo {
     type Context = CallIds;
 
-    fn edit(&self, edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         if is_roo(edits.source) {
-            return tags::tagged(edits, ids, report);
+            return tags::tagged(edits, writer);
         }
-        let list = edits.rewritten(ids, report);
-        if edits.purpose == Purpose::Return {
+        let list = edits.rewritten(writer);
+        if writer.purpose == Purpose::Return {
             return list;
         }
         // The list of omitted messages is in another file.
@@ -29,7 +29,7 @@ impl Editor for ClineRoo {
         let count = list.len();
         let is_shown = |edit: &ElementEdit| !matches!(edit, ElementEdit::Keep(nth) if edits.has_messages(*nth) && !shown.contains(nth));
         let list: Vec<ElementEdit> = list.into_iter().filter(is_shown).collect();
-        report.count_loss(
+        writer.report.count_loss(
             Loss::Event,
             u64::from(list.len() < count || edits.changes.contains(&ElementChange::Removed)),
         );
@@ -54,14 +54,8 @@ impl Editor for ClineRoo {
         before == Role::Tool && role == Role::Tool
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        ids: &mut CallIds,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        encode::unit(messages, Some(ids), report)
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        encode::unit(messages, Some(out.context), out.report)
     }
 
     fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], _: &mut CallIds) -> Option<Vec<Vec<u8>>> {

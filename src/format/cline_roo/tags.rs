@@ -3,9 +3,7 @@
 
 use super::codec::ClineRoo;
 use super::element::{ElementKind, elements, last, milliseconds, text};
-use super::encode::CallIds;
-use crate::format::kit::{Edits, ElementChange, ElementEdit, NextElement};
-use crate::format::report::Report;
+use crate::format::kit::{Edits, ElementChange, ElementEdit, NextElement, Writer};
 use crate::format::request::draft;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::key;
@@ -56,7 +54,7 @@ impl TruncationTag {
 }
 
 /// The edits that give a Roo history its view.
-pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Report) -> Vec<ElementEdit> {
+pub fn tagged(edits: &Edits<'_, ClineRoo>, writer: &mut Writer<'_, ClineRoo>) -> Vec<ElementEdit> {
     let (session, source) = (edits.session, edits.source);
     let order = edits.order();
     let new = edits.summary(&order);
@@ -140,18 +138,13 @@ pub fn tagged(edits: &Edits<'_, ClineRoo>, ids: &mut CallIds, report: &mut Repor
                 }
             }
             NextElement::Edited(nth, items) => {
-                let edited = edits.edited(*nth, items, report);
+                let edited = edits.edited(*nth, items, writer);
                 out.extend(edited.map(|unit| ElementEdit::Replace(*nth, without_tags(&unit))));
             }
             NextElement::Items(items) => {
                 let is_message = |nth: &usize| edits.view.items[*nth].summary(session).is_none();
                 let items: Vec<usize> = items.iter().copied().filter(is_message).collect();
-                out.extend(
-                    edits
-                        .new_elements(&items, ids, report)
-                        .into_iter()
-                        .map(ElementEdit::Insert),
-                );
+                out.extend(edits.insertions(&items, writer));
             }
         }
     }

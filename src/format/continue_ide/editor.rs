@@ -4,9 +4,10 @@
 use super::codec::Continue;
 use super::decode::text;
 use super::encode;
-use crate::format::Purpose;
 use crate::format::kit::records::annotated_messages;
-use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, losses};
+use crate::format::kit::{
+    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Writer, losses,
+};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
@@ -22,7 +23,7 @@ const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextI
 impl Editor for Continue {
     type Context = ();
 
-    fn edit(&self, edits: &Edits<'_, Continue>, (): &mut (), report: &mut Report) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut plan = ContinuePlan {
             edits,
             live: edits.session.live_events().into_iter().collect(),
@@ -38,7 +39,7 @@ impl Editor for Continue {
             if at == first {
                 plan.summarize(text.as_deref());
             }
-            plan.next(next, at < first, report);
+            plan.next(next, at < first, writer);
         }
         if is_empty {
             plan.summarize(text.as_deref());
@@ -50,14 +51,8 @@ impl Editor for Continue {
         matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        (): &mut (),
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        encode::unit(messages, true, report)
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        encode::unit(messages, true, out.report)
     }
 
     fn new_summary(&self, text: &str, _: &[u8], _: &[Vec<u8>], (): &mut ()) -> Option<Vec<Vec<u8>>> {
@@ -99,7 +94,7 @@ struct ContinuePlan<'e, 'c> {
 
 impl ContinuePlan<'_, '_> {
     /// Adds the next units; those covered by a summary are kept.
-    fn next(&mut self, next: NextElement, is_covered: bool, report: &mut Report) {
+    fn next(&mut self, next: NextElement, is_covered: bool, writer: &mut Writer<'_, Continue>) {
         let edits = self.edits;
         match next {
             NextElement::Element(nth) if edits.changes[nth] == ElementChange::Removed && !is_covered => {}
@@ -108,7 +103,7 @@ impl ContinuePlan<'_, '_> {
                 false => ElementEdit::Keep(nth),
             }),
             NextElement::Edited(nth, items) => {
-                if let Some(unit) = edits.edited(nth, &items, report) {
+                if let Some(unit) = edits.edited(nth, &items, writer) {
                     let unit = match self.is_undone(nth) {
                         true => with_summary(&unit, None),
                         false => unit,
@@ -117,18 +112,17 @@ impl ContinuePlan<'_, '_> {
                 }
                 for item in items {
                     if matches!(edits.view.items[item], Item::Edited(..)) {
-                        self.answer(item, report);
+                        self.answer(item, writer.report);
                     }
                 }
             }
             NextElement::Items(items) => {
                 let items = items.into_iter().filter(|nth| {
                     let item = &edits.view.items[*nth];
-                    item.summary(edits.session).is_none() && !self.answer(*nth, report)
+                    item.summary(edits.session).is_none() && !self.answer(*nth, writer.report)
                 });
                 let items: Vec<usize> = items.collect();
-                let units = edits.new_elements(&items, &mut (), report);
-                self.out.extend(units.into_iter().map(ElementEdit::Insert));
+                self.out.extend(edits.insertions(&items, writer));
             }
         }
     }

@@ -5,13 +5,13 @@ use super::event::{self, data, member};
 use super::{NAME, sessions};
 use crate::format::kit::{
     Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar, Source,
-    lines_of,
+    Writer, lines_of,
 };
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input, Purpose};
+use crate::format::{Format, Input};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::time;
@@ -240,15 +240,10 @@ impl Editor for Copilot {
         }
     }
 
-    fn edit(
-        &self,
-        edits: &Edits<'_, Copilot>,
-        making: &mut EventFactory,
-        report: &mut Report,
-    ) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut list = match edits.keeps_summaries() {
-            true => edits.rewritten(making, report),
-            false => edits.plain(making, report),
+            true => edits.rewritten(writer),
+            false => edits.plain(writer),
         };
         // The start event of a call is removed with its message.
         let raws = &edits.source.raws;
@@ -262,24 +257,18 @@ impl Editor for Copilot {
         list
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        making: &mut EventFactory,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for annotated in messages {
             if let Some(time) = timestamp(annotated.body) {
-                making.clock = time.to_vec();
+                out.context.clock = time.to_vec();
             }
-            for (kind, data) in events(annotated, report) {
+            for (kind, data) in events(annotated, out.report) {
                 let mut line = ObjectBuilder::default();
                 line.text("type", kind)
                     .raw("data", data)
-                    .raw("id", making.ids.id(annotated.body))
-                    .raw("timestamp", &making.clock)
+                    .raw("id", out.context.ids.id(annotated.body))
+                    .raw("timestamp", &out.context.clock)
                     .raw("parentId", "null");
                 lines.push(line.finish());
             }

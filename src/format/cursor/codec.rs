@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::pairs::{self, CallPairs, message};
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout};
+use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, Writer};
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -47,14 +47,8 @@ impl Editor for CursorTranscript {
     type Context = ();
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: crate::format::Purpose,
-        (): &mut (),
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        element(messages, true, report)
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        element(messages, true, out.report)
     }
 }
 

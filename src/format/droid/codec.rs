@@ -3,14 +3,14 @@
 use super::line::time_of;
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar,
+    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar, Writer,
 };
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input, Purpose, content};
+use crate::format::{Format, Input, content};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -153,8 +153,8 @@ impl Editor for Droid {
     const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
-    fn edit(&self, edits: &Edits<'_, Droid>, context: &mut (), report: &mut Report) -> Vec<ElementEdit> {
-        let (source, list) = (&edits.source.raws, edits.rewritten(context, report));
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+        let (source, list) = (&edits.source.raws, edits.rewritten(writer));
         let mut list = self.with_session(source, list);
         let repeated = stream::repeated(&slices(source));
         // A completion is removed with the message that it repeats.
@@ -168,19 +168,13 @@ impl Editor for Droid {
         list
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        (): &mut (),
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         match self.is_stream {
             true => messages
                 .iter()
-                .flat_map(|annotated| stream::lines(annotated, report))
+                .flat_map(|annotated| stream::lines(annotated, out.report))
                 .collect(),
-            false => log::encode(messages, true, report).into_iter().collect(),
+            false => log::encode(messages, true, out.report).into_iter().collect(),
         }
     }
 

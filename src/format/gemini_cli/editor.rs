@@ -5,8 +5,7 @@ use super::codec::{GeminiCli, is_hidden};
 use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
-use crate::format::Purpose;
-use crate::format::kit::{Codec, Editor, Edits, ElementEdit, Layout, NewIds, Source, losses};
+use crate::format::kit::{Codec, Editor, Edits, ElementEdit, Layout, NewIds, Source, Writer, losses};
 use crate::format::object::timestamp;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -53,13 +52,8 @@ impl Editor for GeminiCli {
         }
     }
 
-    fn edit(
-        &self,
-        edits: &Edits<'_, GeminiCli>,
-        making: &mut GeminiRecordFactory,
-        report: &mut Report,
-    ) -> Vec<ElementEdit> {
-        let mut list = edits.rewritten(making, report);
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+        let mut list = edits.rewritten(writer);
         let kept = |edit: &ElementEdit| match edit {
             ElementEdit::Keep(nth) => Some(*nth),
             _ => None,
@@ -118,18 +112,12 @@ impl Editor for GeminiCli {
         matches!(before, Role::Assistant | Role::Tool) && role == Role::Tool
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        making: &mut GeminiRecordFactory,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let Some(first) = messages.first() else {
             return Vec::new();
         };
         if let Some(time) = timestamp(first.body) {
-            making.clock = time.to_vec();
+            out.context.clock = time.to_vec();
         }
         // Results without their calls are written as user messages.
         let is_model = first.message.role() == Role::Assistant;
@@ -137,10 +125,12 @@ impl Editor for GeminiCli {
             true => answers(first, &messages[1..]).1,
             false => messages.iter().collect(),
         };
-        let record = is_model.then(|| making.record(messages, report)).flatten();
+        let record = is_model
+            .then(|| out.context.record(messages, out.report))
+            .flatten();
         let mut records = Vec::from_iter(record);
         for annotated in others {
-            records.extend(making.record(&[*annotated], report));
+            records.extend(out.context.record(&[*annotated], out.report));
         }
         records
     }

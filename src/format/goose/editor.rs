@@ -5,9 +5,8 @@ use super::codec::Goose;
 use super::element::{self, GooseMessage, visibility};
 use super::encode::created;
 use crate::error::Position;
-use crate::format::Purpose;
 use crate::format::kit::{
-    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses,
+    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
@@ -28,7 +27,7 @@ impl Editor for Goose {
         source.raws.iter().filter_map(created).max().unwrap_or(0)
     }
 
-    fn edit(&self, edits: &Edits<'_, Goose>, now: &mut i64, report: &mut Report) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raw = |nth: usize| &edits.source.raws[nth];
         let summary = edits.source.summaries.first().filter(|_| !edits.keeps_summary());
         let mut out = Vec::new();
@@ -48,19 +47,14 @@ impl Editor for Goose {
                 }
                 NextElement::Edited(nth, items) => {
                     out.push(ElementEdit::Replace(nth, element::sent(raw(nth), false)));
-                    let edited = edits.edited(nth, &items, report);
+                    let edited = edits.edited(nth, &items, writer);
                     out.extend(
                         edited
                             .and_then(|edited| instead(&edited, raw(nth)))
                             .map(ElementEdit::Insert),
                     );
                 }
-                NextElement::Items(items) => out.extend(
-                    edits
-                        .new_elements(&items, now, report)
-                        .into_iter()
-                        .map(ElementEdit::Insert),
-                ),
+                NextElement::Items(items) => out.extend(edits.insertions(&items, writer)),
             }
         }
         out
@@ -74,16 +68,10 @@ impl Editor for Goose {
         before == Role::Tool && role == Role::Tool
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        now: &mut i64,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
         let times = messages.iter().map(|annotated| created(&annotated.message));
-        *now = times.fold(*now, i64::max);
-        self.encode(messages, report)
+        *out.context = times.fold(*out.context, i64::max);
+        self.encode(messages, out.report)
     }
 
     fn new_summary(&self, text: &str, _: &[u8], _: &[Vec<u8>], now: &mut i64) -> Option<Vec<Vec<u8>>> {

@@ -2,12 +2,12 @@
 
 use super::{NAME, chat, sidecar, updates};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Editor, Layout, SessionInfo, Sidecar, Source, lines_of, losses,
+    Assembly, Codec, Decoded, Draft, Editor, Layout, SessionInfo, Sidecar, Source, Writer, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Member;
-use crate::format::{Format, Input, Purpose};
+use crate::format::{Format, Input};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::message::Role;
 
@@ -144,20 +144,14 @@ impl Editor for Grok {
         !self.is_stream || !matches!(role, Role::System | Role::Developer)
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        session: &mut Option<String>,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let lines = messages.iter().flat_map(|annotated| match self.is_stream {
             true => {
-                let lines = updates::encode(annotated, report).into_iter();
-                let lines = lines.map(|line| updates::new_line(&line, annotated, session.as_deref()));
+                let lines = updates::encode(annotated, out.report).into_iter();
+                let lines = lines.map(|line| updates::new_line(&line, annotated, out.context.as_deref()));
                 lines.collect()
             }
-            false => chat::encode(annotated, report),
+            false => chat::encode(annotated, out.report),
         });
         lines.collect()
     }

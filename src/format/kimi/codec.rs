@@ -4,12 +4,12 @@ use super::log::Outline;
 use super::{NAME, context, line, log, sidecar, stream};
 use crate::format::kit::{
     Assembly, Codec, Decoded, Draft, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar,
-    Source, lines_of, losses,
+    Source, Writer, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input, Purpose};
+use crate::format::{Format, Input};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::named_enum::named_enum;
 use crate::model::time;
@@ -173,12 +173,12 @@ impl Editor for Kimi {
         lines.filter_map(line::id).collect()
     }
 
-    fn edit(&self, edits: &Edits<'_, Kimi>, ids: &mut NewIds, report: &mut Report) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         if !edits.keeps_summaries() {
-            return edits.plain(ids, report);
+            return edits.plain(writer);
         }
         let raws = &edits.source.raws;
-        let mut list = edits.rewritten(ids, report);
+        let mut list = edits.rewritten(writer);
         let left: HashSet<usize> = { list.iter() }
             .filter_map(|edit| match edit {
                 ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
@@ -197,16 +197,10 @@ impl Editor for Kimi {
         list
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        ids: &mut NewIds,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for annotated in messages {
-            let id = ids.id(annotated.body);
+            let id = out.context.id(annotated.body);
             let body = json::with_members(annotated.body, &[("id", Some(&id))])
                 .unwrap_or_else(|_| annotated.body.to_vec());
             let own = AnnotatedMessage {
@@ -223,7 +217,7 @@ impl Editor for Kimi {
                 (Variant::Stream, None) => ("timestamp", "0".to_string()),
                 _ => ("", String::new()),
             };
-            lines.extend(self.lines(&own, true, report).into_iter().map(|line| {
+            lines.extend(self.lines(&own, true, out.report).into_iter().map(|line| {
                 let timed =
                     (!name.is_empty()).then(|| json::with_members(&line, &[(name, Some(time.as_bytes()))]));
                 timed.and_then(Result::ok).unwrap_or(line)

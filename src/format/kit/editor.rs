@@ -38,13 +38,8 @@ pub trait Editor: Codec {
         self.context(None, &Source::default())
     }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
-    fn edit(
-        &self,
-        edits: &Edits<'_, Self>,
-        context: &mut Self::Context,
-        report: &mut Report,
-    ) -> Vec<ElementEdit> {
-        edits.rewritten(context, report)
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+        edits.rewritten(writer)
     }
     /// Returns an error if the program of the format would not accept these edits in place.
     fn check(&self, _edits: &Edits<'_, Self>, _list: &[ElementEdit]) -> Result<()> {
@@ -63,25 +58,12 @@ pub trait Editor: Codec {
         false
     }
     /// Creates an element from messages; `None` if they do not form one.
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _purpose: Purpose,
-        _context: &mut Self::Context,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        self.encode(messages, report)
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        self.encode(messages, out.report)
     }
     /// Creates elements from joined messages, usually one.
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        purpose: Purpose,
-        context: &mut Self::Context,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
-        let element = self.new_element(messages, purpose, context, report);
-        element.into_iter().collect()
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
+        Vec::from_iter(self.new_element(messages, out))
     }
     /// The elements of a summary after these new elements; `None` if it is written as a message. `body` is the summary
     /// event.
@@ -121,6 +103,13 @@ pub trait Editor: Codec {
     fn check_lines(&self, _lines: &[Vec<u8>], _report: &mut Report) {}
 }
 
+/// What the new elements of a session share.
+pub struct Writer<'w, C: Editor> {
+    pub purpose: Purpose,
+    pub context: &'w mut C::Context,
+    pub report: &'w mut Report,
+}
+
 /// A member and its new value; `None` removes it.
 pub type MemberChange = (&'static str, Option<Vec<u8>>);
 
@@ -130,8 +119,6 @@ pub struct Edits<'c, C: Codec> {
     pub codec: &'c C,
     pub session: &'c Session,
     pub view: &'c View,
-    /// The purpose of writing.
-    pub purpose: Purpose,
     /// The elements.
     pub source: &'c Source,
     /// The view of the source before later events.
@@ -144,19 +131,12 @@ pub struct Edits<'c, C: Codec> {
 
 impl<'c, C: Editor> Edits<'c, C> {
     /// For the current view of a session.
-    pub fn new(
-        codec: &'c C,
-        session: &'c Session,
-        view: &'c View,
-        purpose: Purpose,
-        source: &'c Source,
-    ) -> Self {
+    pub fn new(codec: &'c C, session: &'c Session, view: &'c View, source: &'c Source) -> Self {
         let own = source_view(session, |index| records::is_own(session, index, C::NAME));
         Edits {
             codec,
             session,
             view,
-            purpose,
             source,
             changes: source.elements.changes(&own, view),
             own,
@@ -235,15 +215,14 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// Edits that keep, replace, remove and insert elements.
-    pub fn rewritten(&self, context: &mut C::Context, report: &mut Report) -> Vec<ElementEdit> {
-        self.edits_of(self.with_results(self.order()), context, report)
+    pub fn rewritten(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
+        self.edits_of(self.with_results(self.order()), writer)
     }
 
     fn edits_of(
         &self,
         order: impl IntoIterator<Item = NextElement>,
-        context: &mut C::Context,
-        report: &mut Report,
+        writer: &mut Writer<'_, C>,
     ) -> Vec<ElementEdit> {
         let mut edits = Vec::new();
         for next in order {
@@ -251,19 +230,13 @@ impl<'c, C: Editor> Edits<'c, C> {
                 NextElement::Element(nth) if self.changes[nth] == ElementChange::Removed => {}
                 NextElement::Element(nth) => edits.push(ElementEdit::Keep(nth)),
                 NextElement::Edited(nth, items) => {
-                    match self.edited(nth, &items, report) {
+                    match self.edited(nth, &items, writer) {
                         Some(raw) => edits.push(ElementEdit::Replace(nth, raw)),
                         // The changed messages do not form an element.
-                        None => {
-                            let elements = self.new_elements(&items, context, report);
-                            edits.extend(elements.into_iter().map(ElementEdit::Insert));
-                        }
+                        None => edits.extend(self.insertions(&items, writer)),
                     }
                 }
-                NextElement::Items(items) => {
-                    let elements = self.new_elements(&items, context, report);
-                    edits.extend(elements.into_iter().map(ElementEdit::Insert));
-                }
+                NextElement::Items(items) => edits.extend(self.insertions(&items, writer)),
             }
         }
         edits
@@ -282,7 +255,7 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// Edits that write the view as plain elements: removes hidden elements, and inserts the messages of summaries.
-    pub fn plain(&self, context: &mut C::Context, report: &mut Report) -> Vec<ElementEdit> {
+    pub fn plain(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
         let shown = self.shown();
         let is_left = |nth: usize| match self.has_messages(nth) {
             true => shown.contains(&nth),
@@ -292,7 +265,7 @@ impl<'c, C: Editor> Edits<'c, C> {
         let order = order
             .into_iter()
             .filter(|next| !matches!(next, NextElement::Element(nth) if !is_left(*nth)));
-        self.edits_of(order, context, report)
+        self.edits_of(order, writer)
     }
 
     /// The order with new tool results merged into the element of the preceding messages, if the format's elements
@@ -340,16 +313,16 @@ impl<'c, C: Editor> Edits<'c, C> {
     }
 
     /// An element reduced to these items of the view, including new ones.
-    pub fn edited(&self, nth: usize, items: &[usize], report: &mut Report) -> Option<Vec<u8>> {
+    pub fn edited(&self, nth: usize, items: &[usize], writer: &mut Writer<'_, C>) -> Option<Vec<u8>> {
         let raw = &self.source.raws[nth];
         let id = self.session.id(*self.first.get(&nth)?)?;
-        if self.purpose == Purpose::Export {
+        if writer.purpose == Purpose::Export {
             let items = items.iter().map(|item| &self.view.items[*item]);
             for item in items.filter(|item| self.source.elements.place(item) != Some(nth)) {
                 if let Some(message) = item.message(self.session) {
                     let body = item.body(self.session);
-                    self.codec
-                        .losses(&AnnotatedMessage::of(0, body, message, C::NAME), true, report);
+                    let message = AnnotatedMessage::of(0, body, message, C::NAME);
+                    self.codec.losses(&message, true, writer.report);
                 }
             }
         }
@@ -357,7 +330,8 @@ impl<'c, C: Editor> Edits<'c, C> {
             .iter()
             .map(|item| self.view.items[*item].body(self.session))
             .collect();
-        let now = self.codec.encode(&annotated_messages(&bodies, C::NAME), report)?;
+        let messages = annotated_messages(&bodies, C::NAME);
+        let now = self.codec.encode(&messages, writer.report)?;
         let then = session::encoded(self.codec, &self.outline, nth, raw, &id);
         Some(match then.as_ref().and_then(|then| residue(raw, then)) {
             Some(residue) => restore_changed(then.as_deref(), &now, &residue),
@@ -365,21 +339,10 @@ impl<'c, C: Editor> Edits<'c, C> {
         })
     }
 
-    /// New elements for these items.
-    pub fn new_elements(
-        &self,
-        items: &[usize],
-        context: &mut C::Context,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
-        new_elements(
-            self.codec,
-            (self.session, self.view),
-            items,
-            self.purpose,
-            context,
-            report,
-        )
+    /// Inserts new elements for these items.
+    pub fn insertions(&self, items: &[usize], writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
+        let elements = new_elements(self.codec, (self.session, self.view), items, writer);
+        elements.into_iter().map(ElementEdit::Insert).collect()
     }
 }
 
@@ -388,33 +351,27 @@ pub fn new_elements<C: Editor>(
     codec: &C,
     (session, view): (&Session, &View),
     items: &[usize],
-    purpose: Purpose,
-    context: &mut C::Context,
-    report: &mut Report,
+    writer: &mut Writer<'_, C>,
 ) -> Vec<Vec<u8>> {
     let mut elements = Vec::new();
     let mut group: Vec<Cow<'_, [u8]>> = Vec::new();
     let mut before = None;
-    let close = |group: &mut Vec<Cow<'_, [u8]>>, elements: &mut Vec<_>, context: &mut _, report: &mut _| {
+    let close = |group: &mut Vec<Cow<'_, [u8]>>, elements: &mut Vec<_>, writer: &mut _| {
         let bodies = std::mem::take(group);
         if !bodies.is_empty() {
-            elements.extend(codec.new_elements(
-                &annotated_messages(&bodies, C::NAME),
-                purpose,
-                context,
-                report,
-            ));
+            elements.extend(codec.new_elements(&annotated_messages(&bodies, C::NAME), writer));
         }
     };
     for item in items.iter().map(|nth| &view.items[*nth]) {
         let mut body = Cow::Borrowed(item.body(session));
         if let Some(text) = item.summary(session) {
-            close(&mut group, &mut elements, context, report);
-            if let Some(summary) = codec.new_summary(&text, &body, &elements, context) {
+            close(&mut group, &mut elements, writer);
+            if let Some(summary) = codec.new_summary(&text, &body, &elements, writer.context) {
                 elements.extend(summary);
                 continue;
             }
-            report.count_loss(Loss::Summary, u64::from(purpose == Purpose::Export));
+            let is_lost = writer.purpose == Purpose::Export;
+            writer.report.count_loss(Loss::Summary, u64::from(is_lost));
             body = Cow::Owned(item.summary_message(session).unwrap_or_default());
         }
         let bodies = [body];
@@ -424,23 +381,23 @@ pub fn new_elements<C: Editor>(
         };
         let role = message.message.role();
         if !codec.has_role(role) {
-            report.count_missing(Loss::Message, 1);
+            writer.report.count_missing(Loss::Message, 1);
             continue;
         }
         let joins = before.is_some_and(|before| codec.joins(before, role)) && !group.is_empty();
         if !joins {
-            close(&mut group, &mut elements, context, report);
+            close(&mut group, &mut elements, writer);
         }
         before = Some(role);
-        if purpose == Purpose::Export {
-            codec.losses(message, joins, report);
+        if writer.purpose == Purpose::Export {
+            codec.losses(message, joins, writer.report);
             // Data that another variant could not represent.
             let residue = message.noted("residue").is_some_and(|residue| residue != b"null");
-            report.count_loss(Loss::Metadata, u64::from(residue));
+            writer.report.count_loss(Loss::Metadata, u64::from(residue));
         }
         let [body] = bodies;
         group.push(body);
     }
-    close(&mut group, &mut elements, context, report);
+    close(&mut group, &mut elements, writer);
     elements
 }

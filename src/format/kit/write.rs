@@ -1,7 +1,7 @@
 //! Writes sessions as documents or lines, both new ones and those read from the format.
 
 use super::codec::{Codec, Layout, lines_of, variant_named};
-use super::editor::{Editor, Edits, new_elements};
+use super::editor::{Editor, Edits, Writer, new_elements};
 use super::frame::ElementEdit;
 use super::link::{link, unite};
 use super::records::{self, ElementGroup, annotated_messages, groups};
@@ -104,7 +104,7 @@ pub fn write_as<C: Editor>(
                 &session.header_text("id").unwrap_or_default(),
             );
             let mut context = codec.context(about.as_deref(), &source);
-            let edits = Edits::new(codec, session, view, purpose, &source);
+            let edits = Edits::new(codec, session, view, &source);
             if let Some((name, value)) = edits.instructions(report)? {
                 let member = [(name, value.as_deref())];
                 let changed = about
@@ -112,7 +112,12 @@ pub fn write_as<C: Editor>(
                     .and_then(|about| json::with_members(about, &member).ok());
                 about = changed.or(about);
             }
-            let list = codec.edit(&edits, &mut context, report);
+            let mut writer = Writer {
+                purpose,
+                context: &mut context,
+                report,
+            };
+            let list = codec.edit(&edits, &mut writer);
             let has_messages = |nth| edits.has_messages(nth);
             let list = link::<C>(&source.raws, list);
             let elements = list.iter().flat_map(|edit| {
@@ -139,7 +144,12 @@ pub fn write_as<C: Editor>(
             if C::SUMMARIES {
                 items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
             }
-            let elements = new_elements(codec, (session, view), &items, purpose, &mut context, report);
+            let mut writer = Writer {
+                purpose,
+                context: &mut context,
+                report,
+            };
+            let elements = new_elements(codec, (session, view), &items, &mut writer);
             let elements = link::<C>(&[], elements.into_iter().map(ElementEdit::Insert).collect());
             let elements = elements.iter().map(|edit| edit.element(&[]).to_vec()).collect();
             (elements, context)

@@ -1,7 +1,7 @@
 //! Writes edited sessions back to their input, copying all other bytes.
 
 use super::codec::{Codec, lines_of};
-use super::editor::{Editor, Edits, MemberChange};
+use super::editor::{Editor, Edits, MemberChange, Writer};
 use super::frame::{ElementEdit, Frame, replaced};
 use super::link::{link, link_preserved};
 use super::parse::{is_lines, is_object, split_lines};
@@ -222,11 +222,15 @@ fn edits_of<C: Editor>(
     let edits = match returned.changed {
         false => (0..source.raws.len()).map(ElementEdit::Keep).collect(),
         true => {
-            let (codec, purpose) = (own.codec, Purpose::Return);
-            let mut context = codec.context(own.about.as_deref(), source);
-            let edits = Edits::new(codec, returned.session, returned.view, purpose, source);
+            let codec = own.codec;
+            let edits = Edits::new(codec, returned.session, returned.view, source);
             instructions = edits.instructions(report)?;
-            let mut list = codec.edit(&edits, &mut context, report);
+            let mut writer = Writer {
+                purpose: Purpose::Return,
+                context: &mut codec.context(own.about.as_deref(), source),
+                report,
+            };
+            let mut list = codec.edit(&edits, &mut writer);
             if source.is_side_session {
                 move_after_messages(&edits, &mut list);
             }

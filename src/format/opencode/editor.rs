@@ -7,7 +7,7 @@ use super::encode::{self, Results};
 use super::new_messages::{self, MessageFactory, ModelInfo, compaction, step, times};
 use crate::format::Purpose;
 use crate::format::kit::{
-    Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, losses, replaced,
+    Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, Writer, losses, replaced,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -69,16 +69,11 @@ impl Editor for Opencode {
         making
     }
 
-    fn edit(
-        &self,
-        edits: &Edits<'_, Opencode>,
-        making: &mut MessageFactory,
-        report: &mut Report,
-    ) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let plan = OpencodePlan { edits };
         match plan.compacted() {
-            Some(added) => plan.grown(added, making, report),
-            None => plan.rewritten(making, report),
+            Some(added) => plan.grown(added, writer),
+            None => plan.rewritten(writer),
         }
     }
 
@@ -90,37 +85,32 @@ impl Editor for Opencode {
         before != Role::User && role != Role::User
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        purpose: Purpose,
-        making: &mut MessageFactory,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
         // Results before the first call cannot be represented.
         let first = messages
             .iter()
             .position(|annotated| annotated.message.role() != Role::Tool);
         let (loose, messages) = messages.split_at(first.unwrap_or(messages.len()));
-        report.count_missing(Loss::Orphan, loose.len() as u64);
+        out.report.count_missing(Loss::Orphan, loose.len() as u64);
         if messages.is_empty() {
             return None;
         }
-        let info = new_info(messages, purpose, making, report);
+        let info = new_info(messages, out);
         let mut results = Results::of(messages);
         let mut parts = Vec::new();
         for annotated in messages
             .iter()
             .filter(|annotated| annotated.message.role() != Role::Tool)
         {
-            let built = encode::parts(annotated, &mut results, report);
+            let built = encode::parts(annotated, &mut results, out.report);
             if annotated.message.role() == Role::User {
                 parts.extend(built);
                 continue;
             }
             let usage = json::member(annotated.body, "usage");
             let used = usage.and_then(Figures::of);
-            report.count_loss(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
+            out.report
+                .count_loss(Loss::Usage, u64::from(usage.is_some() && used.is_none()));
             let reason = if annotated.message.calls_tools() {
                 "tool-calls"
             } else {
@@ -130,10 +120,10 @@ impl Editor for Opencode {
             parts.extend(built);
             parts.push(step("step-finish", Some((reason, used.unwrap_or_default()))));
         }
-        results.finish(report);
+        results.finish(out.report);
         let parts = parts
             .iter()
-            .map(|part| making.part(part, &info, None))
+            .map(|part| out.context.part(part, &info, None))
             .collect::<Vec<_>>();
         Some(new_messages::message(&info, &parts))
     }
@@ -194,22 +184,19 @@ fn start_time(session: &Session, view: &View) -> i64 {
 }
 
 /// The `info` of a new message.
-fn new_info(
-    messages: &[AnnotatedMessage<'_>],
-    purpose: Purpose,
-    making: &mut MessageFactory,
-    report: &mut Report,
-) -> Vec<u8> {
+fn new_info(messages: &[AnnotatedMessage<'_>], writer: &mut Writer<'_, Opencode>) -> Vec<u8> {
     let (first, others) = (&messages[0].message, &messages[1..]);
-    let time = making.time(new_messages::native_time(first.timestamp));
+    let time = writer.context.time(new_messages::native_time(first.timestamp));
     let own = first.id();
-    let (id, kept) = making.message_id(own.as_deref());
-    if purpose == Purpose::Export {
+    let (id, kept) = writer.context.message_id(own.as_deref());
+    if writer.purpose == Purpose::Export {
         let ids = others
             .iter()
             .filter(|annotated| annotated.message.id.is_some())
             .count();
-        report.count_loss(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
+        writer
+            .report
+            .count_loss(Loss::Id, u64::from(own.is_some() && !kept) + ids as u64);
         // All steps of an answer have the time of the first.
         let steps = others
             .iter()
@@ -219,10 +206,12 @@ fn new_info(
             .count();
         let now = rfc3339(time).and_then(|text| moment(&text));
         let moved = first.timestamp().is_some_and(|text| moment(&text) != now);
-        report.count_loss(Loss::Timestamp, u64::from(moved) + steps as u64);
+        writer
+            .report
+            .count_loss(Loss::Timestamp, u64::from(moved) + steps as u64);
     }
     if first.role() == Role::User {
-        return making.user(&id, time);
+        return writer.context.user(&id, time);
     }
     let mut used = messages
         .iter()
@@ -230,9 +219,9 @@ fn new_info(
     let model = |annotated: &AnnotatedMessage<'_>| json::member_string(annotated.body, "model");
     let models: Vec<String> = messages.iter().filter_map(model).collect();
     let model = models.last();
-    if purpose == Purpose::Export {
+    if writer.purpose == Purpose::Export {
         let others = models.iter().filter(|own| Some(*own) != model).count();
-        report.count_loss(Loss::Model, others as u64);
+        writer.report.count_loss(Loss::Model, others as u64);
     }
     let last = messages
         .iter()
@@ -244,7 +233,7 @@ fn new_info(
         calls: last.is_some_and(|annotated| annotated.message.calls_tools()),
         is_summary: false,
     };
-    making.assistant(&id, time, &reported)
+    writer.context.assistant(&id, time, &reported)
 }
 
 /// The elements to append after the messages.
@@ -325,13 +314,13 @@ impl OpencodePlan<'_> {
     }
 
     /// All elements, followed by a compaction and new messages.
-    fn grown(&self, added: Added, making: &mut MessageFactory, report: &mut Report) -> Vec<ElementEdit> {
+    fn grown(&self, added: Added, writer: &mut Writer<'_, Opencode>) -> Vec<ElementEdit> {
         let source = self.edits.source;
         let mut out: Vec<ElementEdit> = (0..source.raws.len()).map(ElementEdit::Keep).collect();
         let mut is_written = false;
         if let Added::Compaction(kept, text) = added {
             let kept = kept.and_then(|kept| self.id(kept));
-            out.extend(compaction(&text, kept.as_deref(), making).map(ElementEdit::Insert));
+            out.extend(compaction(&text, kept.as_deref(), writer.context).map(ElementEdit::Insert));
             is_written = true;
         }
         let items = &self.edits.view.items;
@@ -341,13 +330,12 @@ impl OpencodePlan<'_> {
             self.place(item).is_none() && !summary
         };
         let new: Vec<usize> = (0..items.len()).filter(is_new).collect();
-        let new = self.edits.new_elements(&new, making, report);
-        out.extend(new.into_iter().map(ElementEdit::Insert));
+        out.extend(self.edits.insertions(&new, writer));
         out
     }
 
     /// The elements as they are in the view, with new ones inserted. Elements that a visible compaction hides are kept.
-    fn rewritten(&self, making: &mut MessageFactory, report: &mut Report) -> Vec<ElementEdit> {
+    fn rewritten(&self, writer: &mut Writer<'_, Opencode>) -> Vec<ElementEdit> {
         let Edits { view, source, .. } = self.edits;
         let keeps_summary = self.edits.keeps_summary();
         let mut shown = vec![false; source.raws.len()];
@@ -363,21 +351,26 @@ impl OpencodePlan<'_> {
                         self.edits.changes[*nth] != ElementChange::Removed && (keeps_summary || shown[*nth]);
                     out.extend(is_kept.then_some(ElementEdit::Keep(*nth)));
                 }
-                NextElement::Edited(nth, items) => out.extend(self.edited(*nth, items, making, report)),
+                NextElement::Edited(nth, items) => out.extend(self.edited(*nth, items, writer)),
                 NextElement::Items(items) => {
                     let following = order[at + 1..].iter().find_map(|next| self.next_kept(next));
                     let new = match following {
                         Some(following) => {
                             let before = out.last().map(|edit| edit.element(&source.raws).to_vec());
                             let before = before.as_deref().and_then(OpencodeMessage::of);
-                            let mut between = making.between(before.as_ref(), &following);
-                            let new = self.edits.new_elements(items, &mut between, report);
-                            making.pass_numbers(&between);
+                            let mut between = writer.context.between(before.as_ref(), &following);
+                            let mut inner = Writer {
+                                purpose: writer.purpose,
+                                context: &mut between,
+                                report: writer.report,
+                            };
+                            let new = self.edits.insertions(items, &mut inner);
+                            writer.context.pass_numbers(&between);
                             new
                         }
-                        None => self.edits.new_elements(items, making, report),
+                        None => self.edits.insertions(items, writer),
                     };
-                    out.extend(new.into_iter().map(ElementEdit::Insert));
+                    out.extend(new);
                 }
             }
         }
@@ -400,16 +393,10 @@ impl OpencodePlan<'_> {
     }
 
     /// An element reduced to these items of the view. New parts get ids.
-    fn edited(
-        &self,
-        nth: usize,
-        items: &[usize],
-        making: &mut MessageFactory,
-        report: &mut Report,
-    ) -> Option<ElementEdit> {
-        let edited = self.edits.edited(nth, items, report)?;
+    fn edited(&self, nth: usize, items: &[usize], writer: &mut Writer<'_, Opencode>) -> Option<ElementEdit> {
+        let edited = self.edits.edited(nth, items, writer)?;
         let (source, edited) = (self.element(nth)?, OpencodeMessage::of(&edited)?);
-        let parts = making.parts(&edited.parts, source.info);
+        let parts = writer.context.parts(&edited.parts, source.info);
         Some(ElementEdit::Replace(
             nth,
             new_messages::message(source.info, &parts),

@@ -3,13 +3,13 @@
 use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
 use super::{NAME, compression};
-use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, lines_of, losses, records};
+use crate::format::gemini;
+use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, Writer, lines_of, losses, records};
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::workspace::Workspace;
-use crate::format::{Purpose, gemini};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::message::Role;
@@ -111,32 +111,21 @@ impl Editor for QwenCode {
         }
     }
 
-    fn edit(
-        &self,
-        edits: &Edits<'_, QwenCode>,
-        making: &mut QwenRecordFactory,
-        report: &mut Report,
-    ) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         match edits.keeps_summaries() {
-            true => edits.rewritten(making, report),
-            false => edits.plain(making, report),
+            true => edits.rewritten(writer),
+            false => edits.plain(writer),
         }
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        making: &mut QwenRecordFactory,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let mut built = Vec::new();
         for annotated in messages {
-            built.extend(new_record(annotated, making, report));
-            if let Some(title) = making.title.take_if(|_| !built.is_empty()) {
+            built.extend(new_record(annotated, out.context, out.report));
+            if let Some(title) = out.context.title.take_if(|_| !built.is_empty()) {
                 let mut payload = ObjectBuilder::default();
                 payload.text("customTitle", &title).text("titleSource", "manual");
-                built.push(making.event("custom_title", &payload.finish(), b"{}"));
+                built.push(out.context.event("custom_title", &payload.finish(), b"{}"));
             }
         }
         built

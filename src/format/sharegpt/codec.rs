@@ -2,7 +2,7 @@
 
 use super::decode::{Outline, member_names, role_of};
 use super::{NAME, encode};
-use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, Writer};
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
@@ -145,24 +145,18 @@ impl Editor for Sharegpt {
         role == Role::Tool && matches!(before, Role::Assistant | Role::Tool)
     }
 
-    fn new_elements(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        purpose: Purpose,
-        context: &mut Context,
-        report: &mut Report,
-    ) -> Vec<Vec<u8>> {
+    fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let role = messages.first().map(|first| first.message.role());
-        let is_first = std::mem::take(&mut context.is_first);
+        let is_first = std::mem::take(&mut out.context.is_first);
         if let (Some(Role::System | Role::Developer), true) = (role, is_first) {
-            context.system = messages.first().map(|first| encode::text(first, report));
+            out.context.system = messages.first().map(|first| encode::text(first, out.report));
             return Vec::new();
         }
         let asks = role == Some(Role::User);
-        let was_asked = std::mem::replace(&mut context.is_asked, asks);
-        let is_lost = asks && was_asked && purpose == Purpose::Export;
-        report.count_loss(Loss::Order, u64::from(is_lost));
-        encode::turns(messages, self.has_parts, &context.names, report)
+        let was_asked = std::mem::replace(&mut out.context.is_asked, asks);
+        let is_lost = asks && was_asked && out.purpose == Purpose::Export;
+        out.report.count_loss(Loss::Order, u64::from(is_lost));
+        encode::turns(messages, self.has_parts, &out.context.names, out.report)
     }
 
     fn new_about(&self, session: &Session, _: &View, context: &Context, _: Layout) -> ObjectBuilder {

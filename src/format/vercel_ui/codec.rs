@@ -1,10 +1,10 @@
 //! Implements the kit's codec for UI messages of the AI SDK; each exchange is an element.
 
 use super::{NAME, encode_new, encode_old, read};
-use crate::format::kit::{Codec, Decoded, Editor, Layout, losses};
+use crate::format::kit::{Codec, Decoded, Editor, Layout, Writer, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::{Format, Purpose, content};
+use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 use crate::model::key;
 use crate::model::message::Role;
@@ -84,20 +84,14 @@ impl Editor for VercelUi {
         is_model(before) && is_model(role)
     }
 
-    fn new_element(
-        &self,
-        messages: &[AnnotatedMessage<'_>],
-        _: Purpose,
-        built: &mut usize,
-        report: &mut Report,
-    ) -> Option<Vec<u8>> {
-        let element = self.encode(messages, report)?;
-        *built += 1;
+    fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
+        let element = self.encode(messages, out.report)?;
+        *out.context += 1;
         if json::member(&element, "id").is_some() {
             return Some(element);
         }
         // The id is derived from the message, so it is reproducible.
-        let text = [(*built - 1).to_string().as_bytes(), b"\n", &element].concat();
+        let text = [(*out.context - 1).to_string().as_bytes(), b"\n", &element].concat();
         let id = quoted(&key::id_from("msg_", &text));
         json::with_members(&element, &[("id", Some(&id))]).ok()
     }
