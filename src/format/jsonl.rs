@@ -1,11 +1,10 @@
 //! Bare messages, one per line: the view without header and events. Messages keep all their members.
 
-use super::report::{Loss, LossSet, Report};
-use super::{FormatSpec, Purpose, ReadFn, SessionCount, written};
+use super::report::{Loss, LossSet};
+use super::{FormatSpec, Purpose, ReadFn, SessionCount, Target, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::io::Write;
 
 /// Bare messages, as a format.
 pub const FORM: FormatSpec = FormatSpec {
@@ -21,13 +20,7 @@ pub const FORM: FormatSpec = FormatSpec {
 };
 
 /// Writes one session's view.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     if purpose == Purpose::Export {
         report.count_line_losses(session);
     }

@@ -99,5 +99,5 @@ pub use id::Format;
 pub use keyed::LineKeys;
 pub use sessions::{Converted, Input, Neighbor, Reader, SessionReader, Sessions, Stream};
 use spec::written;
-pub use spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn, SessionCount};
+pub use spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn, SessionCount, Target};
 pub use table::{convert, write, write_back, write_page};

@@ -21,7 +21,10 @@ pub type OpenManyFn = fn(Input) -> Result<std::result::Result<Box<dyn SessionRea
 /// Converts a complete document and its companion files.
 pub type ConvertFn = fn(&DocumentSource<'_>, &mut Report) -> Result<Vec<Session>>;
 
-pub type WriteFn = fn(&Session, &View, Purpose, &mut dyn Write, &mut Report) -> Result<()>;
+pub type WriteFn = fn(&Session, &View, Target<'_>) -> Result<()>;
+
+/// Why and where a session is written, and the report of its losses.
+pub struct Target<'t>(pub Purpose, pub &'t mut dyn Write, pub &'t mut Report);
 
 /// Writes sessions of one source back to it.
 pub type WriteBackFn = fn(&[EditedSession<'_>], &mut dyn Write, &mut Report) -> Result<()>;

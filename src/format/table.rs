@@ -6,7 +6,7 @@ use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::request::interface::Interface;
 use super::sessions::{Input, SessionReader};
-use super::spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn};
+use super::spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn, Target};
 use super::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl, kimi,
@@ -204,26 +204,21 @@ pub fn write_page(
     let view = readable.as_ref().unwrap_or(view);
     let with_refusals = refusal::in_content(format, session, view);
     let view = with_refusals.as_ref().unwrap_or(view);
+    let target = Target(purpose, out, report);
     match format {
-        Format::Html => html::write_page(session, view, (purpose, options), out, report),
+        Format::Html => html::write_page(session, view, options, target),
         Format::OpenaiFinetune | Format::Trl => {
             let kind = match format {
                 Format::Trl => training::TrainingKind::Trl,
                 _ => training::TrainingKind::Finetune,
             };
-            training::write(kind, session, view, (purpose, &options.training), out, report)
+            training::write(kind, session, view, &options.training, target)
         }
         Format::Markdown if options.remote_images => {
             // A page loads these images from the web when it is opened.
-            markdown::write(
-                session,
-                view,
-                (purpose, markdown::ImagePolicy::Remote),
-                out,
-                report,
-            )
+            markdown::write(session, view, markdown::ImagePolicy::Remote, target)
         }
-        _ => write(session, view, purpose, out, report),
+        _ => write(session, view, target),
     }
 }
 

@@ -65,7 +65,12 @@ fn reported_losses_match_the_table() {
             continue;
         };
         let mut report = Report::default();
-        write(&rich, &view, Purpose::Export, &mut Vec::new(), &mut report).unwrap();
+        write(
+            &rich,
+            &view,
+            Target(Purpose::Export, &mut Vec::new(), &mut report),
+        )
+        .unwrap();
         let reported: BTreeSet<_> = report.losses.keys().copied().collect();
         let listed: BTreeSet<_> = format.form().loses.iter().collect();
         if reported != listed {

@@ -8,7 +8,7 @@ use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::request::order;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{DocumentSource, EditedSession, Purpose, native, written};
+use crate::format::{DocumentSource, EditedSession, Purpose, Target, native, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
@@ -17,13 +17,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 /// Writes the view of a session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     if purpose == Purpose::Export {
         let keeps_event = |index: usize| {
             let name = session
@@ -80,7 +74,11 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     for returned in sessions {
         match returned.session.origin().filter(|_| !returned.changed) {
             Some(origin) => written(out.write_all(&origin.bytes))?,
-            None => write(returned.session, returned.view, Purpose::Return, out, report)?,
+            None => write(
+                returned.session,
+                returned.view,
+                Target(Purpose::Return, out, report),
+            )?,
         }
     }
     Ok(())

@@ -9,24 +9,17 @@ use crate::format::kit::losses;
 use crate::format::kit::records::passthrough_raw;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
-use crate::format::{Purpose, written};
+use crate::format::{Purpose, Target, written};
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::model::{json, time};
-use std::io::Write;
 
 /// The time of a session without one.
 const EPOCH: &str = "1970-01-01 00:00:00";
 
 /// Writes the view of a session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let mut history = AiderHistory::default();
     if !has_no_start_line(session) {
         let begun = session

@@ -10,29 +10,21 @@ use super::log::ClaudeLog;
 use super::tree::{ClaudeSideSession, LineSet, groups};
 use super::{NAME, envelope, parts, record, title};
 use crate::error::Result;
-use crate::format::Purpose;
 use crate::format::kit::losses;
 use crate::format::kit::records::{self, passthrough_raw};
-use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Purpose, Target};
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::session::{Class, Session};
 use crate::model::source_bytes::SourceBytes;
 use crate::model::summary;
 use crate::model::view::View;
 use std::collections::HashSet;
-use std::io::Write;
 use std::sync::Arc;
 
 /// Writes the view of a session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let (bytes, sources) = lines(session);
     let log_of = |bytes| {
         ClaudeLog::of(Arc::new(SourceBytes {

@@ -20,9 +20,9 @@ pub const FORM: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cline session (ID.messages.json)",
     read: ReadFn::Document(read::read),
-    write: Some(|session, view, purpose, out, report| {
-        read::check(session, purpose)?;
-        kit::write_whole(&CLINE, session, view, purpose, out, report)
+    write: Some(|session, view, target| {
+        read::check(session, target.0)?;
+        kit::write_whole(&CLINE, session, view, target)
     }),
     refuses: Some("Cline lists sessions by manifests that a running program keeps"),
     loses: LossSet::USUAL

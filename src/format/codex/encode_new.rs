@@ -9,24 +9,17 @@ use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::workspace::{Member, Workspace};
-use crate::format::{Purpose, written};
+use crate::format::{Purpose, Target, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::{Session, Traits};
 use crate::model::view::{Item, View};
-use std::io::Write;
 use std::rc::Rc;
 
 /// Writes the view of a session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let items = items::of_view(session, view, false, report);
     let about = LogInfo::of(session, view);
     if purpose == Purpose::Export {

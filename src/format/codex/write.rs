@@ -8,7 +8,7 @@ use super::{NAME, encode_new, items};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, written};
+use crate::format::{EditedSession, Purpose, Target, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -17,15 +17,9 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 /// Writes one session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     if !log_slot::was_read_from_log(session) {
-        return encode_new::write(session, view, purpose, out, report);
+        return encode_new::write(session, view, Target(purpose, out, report));
     }
     let items = items::of_view(session, view, true, report);
     let slots = log_slot::of_session(session, view, &items);
@@ -45,7 +39,11 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
                 let slots = log_slot::of_origin(&origin.bytes);
                 CodexLogWriter::new(returned.session, returned.view, items, slots).write(out)?;
             }
-            None => write(returned.session, returned.view, Purpose::Return, out, report)?,
+            None => write(
+                returned.session,
+                returned.view,
+                Target(Purpose::Return, out, report),
+            )?,
         }
     }
     Ok(())

@@ -26,9 +26,7 @@ pub const FORM: FormatSpec = FormatSpec {
     about: "Continue session",
     read: ReadFn::Document(read::read),
     model: Some("MODEL"),
-    write: Some(|session, view, purpose, out, report| {
-        kit::write_whole(&CONTINUE, session, view, purpose, out, report)
-    }),
+    write: Some(|session, view, target| kit::write_whole(&CONTINUE, session, view, target)),
     loses: LossSet::USUAL
         .without(&[Loss::Arguments])
         .with(&[Loss::Model, Loss::Orphan]),

@@ -30,8 +30,8 @@ macro_rules! form {
             back: Some(|sessions, out, report| {
                 $crate::format::request::write_back(Api::$api, sessions, out, report)
             }),
-            write: Some(|session, view, purpose, out, report| {
-                $crate::format::request::write(Api::$api, session, view, purpose, out, report)
+            write: Some(|session, view, target| {
+                $crate::format::request::write(Api::$api, session, view, target)
             }),
             api: Some(Api::$api),
             ..$crate::format::FormatSpec::BLANK

@@ -39,9 +39,7 @@ pub const FORM: FormatSpec = FormatSpec {
     read: ReadFn::Sessions(|input| open(input, kit::open)),
     display: Some(|input| open(input, kit::open_displayed)),
     holds: SessionCount::Many,
-    write: Some(|session, view, purpose, out, report| {
-        kit::write(&GeminiCli, session, view, purpose, out, report)
-    }),
+    write: Some(|session, view, target| kit::write(&GeminiCli, session, view, target)),
     back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
     loses: LossSet::USUAL
         .without(&[Loss::Timestamp])

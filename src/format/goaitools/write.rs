@@ -5,7 +5,7 @@ use super::{NAME, PROVIDER, WHOLE, encode, message, state, unseen};
 use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, go_json, openai_chat, written};
+use crate::format::{Purpose, Target, go_json, openai_chat, written};
 use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{MessagePart, Role};
 use crate::model::record::Record;
@@ -13,7 +13,6 @@ use crate::model::session::Session;
 use crate::model::summary;
 use crate::model::view::{Item, View};
 use std::borrow::Cow;
-use std::io::Write;
 
 /// A message of the new state.
 struct StateElement {
@@ -28,13 +27,7 @@ struct StateElement {
 }
 
 /// Writes one session's view.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let own = session.metadata(NAME);
     if purpose == Purpose::Export {
         let keeps_event = |index: usize| {

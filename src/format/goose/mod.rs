@@ -39,9 +39,7 @@ pub const LINES: FormatSpec = FormatSpec {
     name: "goose-jsonl",
     about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
-    write: Some(|session, view, purpose, out, report| {
-        kit::write_as(&Goose, Some(Layout::Lines), (session, view), purpose, out, report)
-    }),
+    write: Some(|session, view, target| kit::write_as(&Goose, Some(Layout::Lines), (session, view), target)),
     loses: LOSSES,
     ..FormatSpec::BLANK
 };

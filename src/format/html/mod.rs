@@ -30,7 +30,7 @@ mod verbatim;
 
 use super::page::PageOptions;
 use super::report::Report;
-use super::{FormatSpec, Purpose, page_losses, written};
+use super::{FormatSpec, Purpose, Target, page_losses, written};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -40,7 +40,6 @@ pub use index::{HEAD, NAME as INDEX, index};
 use message::Articles;
 use outline::{Outline, PageLimit};
 use std::borrow::Cow;
-use std::io::Write;
 pub use table::{BarRow, BarTable, table};
 
 /// Pages, as a format.
@@ -48,9 +47,7 @@ pub const FORM: FormatSpec = FormatSpec {
     name: "html",
     about: "HTML page (write-only)",
     ending: ".html",
-    write: Some(|session, view, purpose, out, report| {
-        write_page(session, view, (purpose, &PageOptions::default()), out, report)
-    }),
+    write: Some(|session, view, target| write_page(session, view, &PageOptions::default(), target)),
     loses: page_losses::LOSSES,
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
     ..FormatSpec::BLANK
@@ -86,9 +83,8 @@ impl PageNames {
 pub(super) fn write_page(
     session: &Session,
     view: &View,
-    (purpose, options): (Purpose, &PageOptions),
-    out: &mut dyn Write,
-    report: &mut Report,
+    options: &PageOptions,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     page_losses::count(session, view, purpose, report);
     pages(session, view, (options, PageLimit::NONE), |_, text| {

@@ -58,9 +58,7 @@ macro_rules! form {
         $crate::format::FormatSpec {
             read: $crate::format::ReadFn::Sessions(|input| $crate::format::kit::open($codec, input)),
             display: Some(|input| $crate::format::kit::open_displayed($codec, input)),
-            write: Some(|session, view, purpose, out, report| {
-                $crate::format::kit::write($codec, session, view, purpose, out, report)
-            }),
+            write: Some(|session, view, target| $crate::format::kit::write($codec, session, view, target)),
             back: Some(|sessions, out, report| {
                 $crate::format::kit::write_back($codec, sessions, out, report)
             }),

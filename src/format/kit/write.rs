@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::{EditedSession, Purpose, written};
+use crate::format::{EditedSession, Purpose, Target, written};
 use crate::model::json::{self, Dialect, array};
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -25,12 +25,10 @@ pub fn write_whole<C: Editor>(
     codec: &'static C,
     session: &Session,
     view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     if session.origin().is_none() || purpose != Purpose::Return {
-        return write(codec, session, view, purpose, out, report);
+        return write(codec, session, view, Target(purpose, out, report));
     }
     let returned = EditedSession {
         session,
@@ -45,13 +43,11 @@ pub fn write<C: Editor>(
     codec: &'static C,
     session: &Session,
     view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     let own = header_metadata::<C>(session);
     let codec = own.map_or(codec, |own| variant_named(codec, &variant::<C>(&own)));
-    write_as(codec, None, (session, view), purpose, out, report)
+    write_as(codec, None, (session, view), Target(purpose, out, report))
 }
 
 /// Writes a session in this layout and variant.
@@ -59,9 +55,7 @@ pub fn write_as<C: Editor>(
     codec: &C,
     layout: Option<Layout>,
     (session, view): (&Session, &View),
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     // A request has no document around the list, unless the format always has one.
     let is_bare = purpose == Purpose::Context && C::LAYOUT == Layout::List;

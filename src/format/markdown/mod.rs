@@ -21,21 +21,17 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-use super::report::Report;
-use super::{FormatSpec, Purpose, page_losses, written};
+use super::{FormatSpec, Target, page_losses, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
 pub(super) use prose::ImagePolicy;
-use std::io::Write;
 
 pub const FORM: FormatSpec = FormatSpec {
     name: "markdown",
     about: "Markdown page (write-only)",
     ending: ".md",
-    write: Some(|session, view, purpose, out, report| {
-        write(session, view, (purpose, ImagePolicy::Embedded), out, report)
-    }),
+    write: Some(|session, view, target| write(session, view, ImagePolicy::Embedded, target)),
     joins: true,
     loses: page_losses::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
@@ -46,9 +42,8 @@ pub const FORM: FormatSpec = FormatSpec {
 pub(super) fn write(
     session: &Session,
     view: &View,
-    options: (Purpose, ImagePolicy),
-    out: &mut dyn Write,
-    report: &mut Report,
+    images: ImagePolicy,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
-    written(out.write_all(page::of(session, view, options, report).as_bytes()))
+    written(out.write_all(page::of(session, view, (purpose, images), report).as_bytes()))
 }

@@ -45,14 +45,13 @@ pub use turn::{PenguiflowTurn, TurnZone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, LossSet, Report};
-use super::{FormatSpec, Purpose, ReadFn, written};
+use super::{FormatSpec, Purpose, ReadFn, Target, written};
 use crate::error::{Error, Position, Result};
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, MessagePart, Role};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
-use std::io::Write;
 
 /// The document member for data that PenguiFlow does not have and ignores.
 const EXTRA_MEMBER: &str = "convo";
@@ -80,13 +79,7 @@ pub const CONTEXT: FormatSpec = FormatSpec {
 };
 
 /// Writes one session as a document.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let state = PenguiflowState::of(session, view)?;
     if purpose == Purpose::Return && !state.unplaced.is_empty() {
         let what = "PenguiFlow memory cannot represent system messages";
@@ -104,13 +97,7 @@ pub fn write(
 }
 
 /// Writes the session's memory as PenguiFlow would show it to a model.
-pub fn write_context(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write_context(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     if purpose == Purpose::Export {
         report.count_line_losses(session);
     }

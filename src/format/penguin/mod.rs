@@ -79,9 +79,7 @@ pub const FORM: FormatSpec = FormatSpec {
     name: "penguin",
     about: "Penguin session, checkpoint or conversation_*.json",
     read: ReadFn::Document(read),
-    write: Some(|session, view, purpose, out, report| {
-        write(session, view, purpose, &WriteOptions::default(), out, report)
-    }),
+    write: Some(|session, view, target| write(session, view, &WriteOptions::default(), target)),
     loses: LossSet::of(&[Loss::Event, Loss::Unreadable]),
     note: "Damaged documents are recovered, also from the copies next to them. Checkpoints cannot be changed in place.",
     ..FormatSpec::BLANK

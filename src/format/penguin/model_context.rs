@@ -1,6 +1,6 @@
 //! Writes the messages that Penguin would send to a model: system messages, context, then all others by time.
 
-use super::super::{Purpose, report::Loss, report::Report, written};
+use super::super::{Purpose, Target, report::Loss, report::Report, written};
 use super::element::Elements;
 use super::member::{is_words, non_null, values};
 use super::native_metadata::in_order;
@@ -9,7 +9,6 @@ use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashMap;
-use std::io::Write;
 
 /// Deeper values are written unchanged.
 const DEEPEST: usize = 64;
@@ -43,13 +42,7 @@ impl ContextRecords {
 }
 
 /// Writes the view as the messages that Penguin would send, one per line.
-pub fn write_context(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write_context(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     if purpose == Purpose::Export {
         report.count_line_losses(session);
     }
@@ -241,7 +234,7 @@ mod tests {
         }
         let (mut out, mut report) = (Vec::new(), Report::default());
         let view = View::replay(&session);
-        write_context(&session, &view, Purpose::Context, &mut out, &mut report).unwrap();
+        write_context(&session, &view, Target(Purpose::Context, &mut out, &mut report)).unwrap();
         let all = json::elements(&out, Dialect::Strict).unwrap();
         let texts = all
             .iter()

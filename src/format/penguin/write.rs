@@ -1,7 +1,7 @@
 //! Writes a session as a Penguin document. Data read from Penguin is restored; data that Penguin cannot represent is
 //! stored in the metadata. Events are applied to the view, and the active summary becomes a context message.
 
-use super::super::{Purpose, report::Loss, report::Report, written};
+use super::super::{Purpose, Target, report::Loss, report::Report, written};
 use super::element::{Elements, local_time, numbered};
 use super::header::RECORDS;
 use super::link::Link;
@@ -18,7 +18,6 @@ use crate::model::view::{Item, View};
 use crate::model::{header, key, time};
 use jiff::Timestamp;
 use std::borrow::Cow;
-use std::io::Write;
 
 /// How a document is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,10 +93,8 @@ const PLACED: [&str; 11] = [
 pub fn write(
     session: &Session,
     view: &View,
-    purpose: Purpose,
     save: &WriteOptions<'_>,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     let link = Link::of(session);
     if purpose == Purpose::Export {

@@ -4,25 +4,18 @@
 use super::item;
 use super::new_entries::EntryChain;
 use crate::error::Result;
-use crate::format::Purpose;
 use crate::format::kit::losses;
-use crate::format::report::{Loss, Report};
+use crate::format::report::Loss;
 use crate::format::workspace::{Member, Workspace};
+use crate::format::{Purpose, Target};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{ObjectBuilder, quoted, wrapped};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::collections::HashSet;
-use std::io::Write;
 
 /// Writes the view of a session.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let begun = view.start_time(session).unwrap_or_else(|| EPOCH_MILLIS.to_vec());
     let mut first = ObjectBuilder::default();
     first

@@ -5,19 +5,12 @@ use super::pair::SidecarHeader;
 use super::write::LogEncoder;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, go_json, written};
+use crate::format::{Purpose, Target, go_json, written};
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::io::Write;
 
 /// Writes the view as a log, and reports data that only a sidecar can represent.
-pub fn write(
-    session: &Session,
-    view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
-) -> Result<()> {
+pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
     let mut writing = LogEncoder::new(None, purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
@@ -45,9 +38,7 @@ pub fn write(
 pub fn write_document(
     session: &Session,
     view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     let mut writing = LogEncoder::in_document(purpose);
     let laid = layout(session, view, false, &mut writing, report)?;

@@ -2,13 +2,11 @@
 
 use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::report::Report;
-use crate::format::{Purpose, written};
+use crate::format::{Purpose, Target, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
-use std::io::Write;
 
 /// Writes one session's view, one element per line. A history that is written back keeps its original form; one for a
 /// model is always a request body.
@@ -16,9 +14,7 @@ pub fn write(
     api: Api,
     session: &Session,
     view: &View,
-    purpose: Purpose,
-    out: &mut dyn Write,
-    report: &mut Report,
+    Target(purpose, out, report): Target<'_>,
 ) -> Result<()> {
     if purpose == Purpose::Return && session.metadata("response").is_some() {
         return Err(response_refused());

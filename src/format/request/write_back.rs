@@ -3,7 +3,7 @@
 use super::{Api, print, write};
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, written};
+use crate::format::{EditedSession, Purpose, Target, written};
 use crate::model::json;
 use std::io::Write;
 
@@ -25,7 +25,12 @@ pub fn write_back(
         return Err(print::response_refused());
     };
     let mut whole = Vec::new();
-    write(api, one.session, one.view, Purpose::Return, &mut whole, report)?;
+    write(
+        api,
+        one.session,
+        one.view,
+        Target(Purpose::Return, &mut whole, report),
+    )?;
     // A section on one line must remain on one line.
     match memchr::memchr(b'\n', &origin.bytes) {
         Some(_) => written(out.write_all(whole.trim_ascii_end())),

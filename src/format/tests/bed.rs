@@ -5,7 +5,7 @@ use crate::error::{Position, Result};
 use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Format, Input, Purpose, write};
+use crate::format::{EditedSession, Format, Input, Purpose, Target, write};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -138,7 +138,7 @@ pub fn returned(format: Format, sessions: &[Session], is_changed: impl Fn(usize)
         let EditedSession { session, view, .. } = group[0];
         match (format.form().back, format.form().write) {
             (Some(back), _) => back(group, &mut out, &mut report)?,
-            (None, Some(write)) => write(session, view, Purpose::Return, &mut out, &mut report)?,
+            (None, Some(write)) => write(session, view, Target(Purpose::Return, &mut out, &mut report))?,
             (None, None) => {}
         }
     }

@@ -4,7 +4,7 @@ use super::{RICH, session};
 use crate::error::ErrorKind;
 use crate::format::detect::{self, Hints};
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Purpose, convert, write};
+use crate::format::{DocumentSource, Format, Purpose, Target, convert, write};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -227,7 +227,12 @@ fn a_rich_session_cut_anywhere_never_panics() {
     for format in Format::ALL.into_iter().filter(|format| format.is_read()) {
         let Some(save) = format.form().write else { continue };
         let mut bytes = Vec::new();
-        save(&rich, &view, Purpose::Export, &mut bytes, &mut Report::default()).unwrap();
+        save(
+            &rich,
+            &view,
+            Target(Purpose::Export, &mut bytes, &mut Report::default()),
+        )
+        .unwrap();
         for at in (0..bytes.len()).step_by(13) {
             let _ = read(format, &bytes[..at], has_lines(&bytes));
         }

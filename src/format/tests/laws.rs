@@ -4,7 +4,7 @@
 use super::truth;
 use crate::format::report::{Loss, Report};
 use crate::format::request::token_figures::Figures;
-use crate::format::{DocumentSource, Format, Input, Purpose, ReadFn, convert};
+use crate::format::{DocumentSource, Format, Input, Purpose, ReadFn, Target, convert};
 use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
@@ -229,7 +229,7 @@ fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
     let write = format.form().write.unwrap();
-    write(session, &view, Purpose::Export, &mut out, &mut report).unwrap();
+    write(session, &view, Target(Purpose::Export, &mut out, &mut report)).unwrap();
     (out, report)
 }
 

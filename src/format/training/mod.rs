@@ -10,7 +10,7 @@ pub use options::{TrainingOptions, TrainingThinking};
 
 use super::report::{Loss, LossSet, Report};
 use super::request::{self, Api};
-use super::spec::{FormatSpec, Purpose, written};
+use super::spec::{FormatSpec, Target, written};
 use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -18,23 +18,15 @@ use crate::model::record::Record;
 use crate::model::session::Session;
 use crate::model::view::View;
 use message::TrainingWriter;
-use std::io::Write;
 
 /// Fine-tuning data for OpenAI models, as a format.
 pub const FINETUNE: FormatSpec = FormatSpec {
     name: "openai-finetune",
     about: "OpenAI fine-tuning data (write-only)",
     ending: ".jsonl",
-    write: Some(|session, view, purpose, out, report| {
+    write: Some(|session, view, target| {
         let options = TrainingOptions::default();
-        write(
-            TrainingKind::Finetune,
-            session,
-            view,
-            (purpose, &options),
-            out,
-            report,
-        )
+        write(TrainingKind::Finetune, session, view, &options, target)
     }),
     joins: true,
     loses: LOSSES,
@@ -47,9 +39,9 @@ pub const TRL: FormatSpec = FormatSpec {
     name: "trl",
     about: "TRL training data (write-only)",
     ending: ".jsonl",
-    write: Some(|session, view, purpose, out, report| {
+    write: Some(|session, view, target| {
         let options = TrainingOptions::default();
-        write(TrainingKind::Trl, session, view, (purpose, &options), out, report)
+        write(TrainingKind::Trl, session, view, &options, target)
     }),
     joins: true,
     loses: LOSSES.with(&[Loss::Arguments]),
@@ -79,9 +71,8 @@ pub fn write(
     kind: TrainingKind,
     session: &Session,
     view: &View,
-    (_, options): (Purpose, &TrainingOptions),
-    out: &mut dyn Write,
-    report: &mut Report,
+    options: &TrainingOptions,
+    Target(_, out, report): Target<'_>,
 ) -> Result<()> {
     let mut losses = Report::default();
     let request = request::elements(Api::OpenaiChat, session, view, &mut losses)?;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::format::Purpose;
 use serde_json::{Value, json};
 
 const LOG: [&str; 7] = [
@@ -16,15 +17,8 @@ fn line(kind: TrainingKind, options: TrainingOptions) -> (Value, Report) {
     LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
     let view = View::replay(&session);
     let (mut out, mut report) = (Vec::new(), Report::default());
-    write(
-        kind,
-        &session,
-        &view,
-        (Purpose::Export, &options),
-        &mut out,
-        &mut report,
-    )
-    .unwrap();
+    let target = Target(Purpose::Export, &mut out, &mut report);
+    write(kind, &session, &view, &options, target).unwrap();
     assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
     (serde_json::from_slice(&out).unwrap(), report)
 }

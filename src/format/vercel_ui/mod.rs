@@ -37,9 +37,7 @@ pub const FORM: FormatSpec = FormatSpec {
     read: ReadFn::Sessions(|input| kit::open(&NEW, input)),
     display: Some(|input| kit::open_displayed(&NEW, input)),
     holds: SessionCount::Many,
-    write: Some(|session, view, purpose, out, report| {
-        kit::write_as(&NEW, None, (session, view), purpose, out, report)
-    }),
+    write: Some(|session, view, target| kit::write_as(&NEW, None, (session, view), target)),
     back: Some(|sessions, out, report| kit::write_back(&NEW, sessions, out, report)),
     loses: LOSSES,
     note: "An exchange is one message. In place, messages of version 4 keep their version.",
@@ -51,9 +49,7 @@ pub const OLD_FORM: FormatSpec = FormatSpec {
     name: "vercel-ui-v4",
     about: "Vercel AI SDK UI messages, version 4 (write-only)",
     read: ReadFn::None,
-    write: Some(|session, view, purpose, out, report| {
-        kit::write_as(&OLD, None, (session, view), purpose, out, report)
-    }),
+    write: Some(|session, view, target| kit::write_as(&OLD, None, (session, view), target)),
     loses: LOSSES,
     note: "Read as vercel-ui. Keeps only the time of the first step of an exchange.",
     ..FormatSpec::BLANK

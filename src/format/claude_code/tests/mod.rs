@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::sessions::Input;
 use crate::format::tests::truth;
-use crate::format::{EditedSession, Format, Purpose};
+use crate::format::{EditedSession, Format, Purpose, Target};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -86,7 +86,7 @@ fn changed(log: &[u8], mut change: impl FnMut(usize, &mut Session) -> bool) -> R
 fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    super::write::write(session, &view, purpose, &mut out, &mut report).unwrap();
+    super::write::write(session, &view, Target(purpose, &mut out, &mut report)).unwrap();
     (out, report)
 }
 

@@ -8,7 +8,7 @@ use super::{FORM, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{shown, through_lines, with};
-use crate::format::{DocumentSource, Purpose};
+use crate::format::{DocumentSource, Purpose, Target};
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -29,6 +29,10 @@ pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> R
 /// Writes a session as a history.
 pub fn written(session: &Session, purpose: Purpose) -> Result<(Vec<u8>, Report)> {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    FORM.write.unwrap()(session, &View::replay(session), purpose, &mut out, &mut report)?;
+    FORM.write.unwrap()(
+        session,
+        &View::replay(session),
+        Target(purpose, &mut out, &mut report),
+    )?;
     Ok((out, report))
 }
