@@ -2,11 +2,10 @@
 //! is interrupted.
 
 use crate::interrupt::Interrupt;
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::VecDeque;
+use crate::process::{describe_failure, piped, signal_group, tail};
+use rustix::process::Signal;
 use std::io::{Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -59,34 +58,27 @@ pub fn run(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -
 fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> CommandOutcome {
     let timeout = command.timeout;
     let mut shell = Command::new("/bin/sh");
-    shell
-        .arg("-c")
-        .arg(command.line)
-        .env("CONVO_TOOL", command.tool)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
+    shell.arg("-c").arg(command.line).env("CONVO_TOOL", command.tool);
     for name in command.withheld {
         shell.env_remove(name);
     }
-    let mut child = match shell.spawn() {
+    let mut child = match piped(&mut shell).spawn() {
         Ok(child) => child,
         Err(error) => return CommandOutcome::failed(format!("cannot start: {error}")),
     };
     let (given, stderr) = start_io(&mut child, arguments);
     let status = wait(&mut child, timeout, || interrupt.received().is_some());
     if interrupt.received().is_some() {
-        end(&child, Signal::TERM);
+        signal_group(&child, Signal::TERM);
         let _ = wait(&mut child, INTERRUPT_WAIT, || false);
-        end(&child, Signal::KILL);
+        signal_group(&child, Signal::KILL);
         return CommandOutcome::failed("interrupted".to_string());
     }
     // Background processes may hold the outputs open, so end the whole group.
-    end(&child, Signal::TERM);
+    signal_group(&child, Signal::TERM);
     let given = given.recv_timeout(GRACE);
     let stderr = stderr.recv_timeout(GRACE).unwrap_or_default();
-    end(&child, Signal::KILL);
+    signal_group(&child, Signal::KILL);
     let late = status.is_none();
     let status = status.or_else(|| child.wait().ok());
     let given = match given {
@@ -104,20 +96,13 @@ fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interru
                 failed: false,
             };
         }
-        Some(status) => describe_status(status),
+        Some(status) => describe_failure(status),
         None => "ended for an unknown reason".to_string(),
     };
     let stderr = text(stderr);
     let parts = [given.trim_end(), &why, stderr.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     CommandOutcome::failed(parts.join("\n"))
-}
-
-fn describe_status(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("failed with status {code}"),
-        (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
-    }
 }
 
 /// Decodes text without one trailing newline; invalid UTF-8 becomes U+FFFD.
@@ -146,21 +131,9 @@ fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<
         });
     }
     if let Some(output) = child.stderr.take() {
-        std::thread::spawn(move || send_stderr.send(tail(output)));
+        std::thread::spawn(move || send_stderr.send(tail(output, TAIL)));
     }
     (given, stderr)
-}
-
-/// Reads a stream to its end and returns its last bytes.
-fn tail(mut stream: impl Read) -> Vec<u8> {
-    let mut kept = VecDeque::new();
-    let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        kept.extend(&buffer[..read]);
-        let surplus = kept.len().saturating_sub(TAIL);
-        kept.drain(..surplus);
-    }
-    kept.into()
 }
 
 /// Waits for the process to exit; none on timeout or when `stops` returns true.
@@ -178,9 +151,4 @@ fn wait(child: &mut Child, timeout: Duration, stops: impl Fn() -> bool) -> Optio
         std::thread::sleep(pause.min(left));
         pause = (pause * 2).min(Duration::from_millis(20));
     }
-}
-
-fn end(child: &Child, signal: Signal) {
-    // If the group is already gone, there is nothing to kill.
-    let _ = kill_process_group(Pid::from_child(child), signal);
 }

@@ -13,6 +13,8 @@ mod input;
 mod interrupt;
 mod key;
 mod output;
+#[path = "../convo/programs/process.rs"]
+mod process;
 mod reply;
 mod request;
 mod retry;

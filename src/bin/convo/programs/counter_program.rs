@@ -1,15 +1,15 @@
 //! Runs programs that count tokens: `--tokenizer cmd:PROGRAM`. One process serves the whole run: it reads a text per
 //! line, as a JSON string, and prints a number per line in the same order.
 
+use crate::programs::process::{piped, signal_group};
 use crate::programs::program_name;
 use convo::error::{Error, ErrorKind, Position, Result, reason};
 use convo::model::json;
 use convo::tokens::Tokenizer;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -154,14 +154,7 @@ struct CounterProcess {
 
 impl CounterProcess {
     fn start(line: &str) -> std::result::Result<CounterProcess, String> {
-        let child = Command::new("/bin/sh")
-            .args(["-c", line])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Ending the group also ends its children.
-            .process_group(0)
-            .spawn();
+        let child = piped(Command::new("/bin/sh").args(["-c", line])).spawn();
         let mut child = child.map_err(|error| format!("cannot run: {}", reason(&error)))?;
         let (input, texts) = channel::<Vec<u8>>();
         let (answers, output) = channel();
@@ -272,7 +265,7 @@ impl CounterProcess {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        signal_group(&self.child, Signal::KILL);
         let _ = self.child.wait();
     }
 }

@@ -3,15 +3,14 @@
 
 use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
+use crate::programs::process::{describe_failure, piped, signal_group, tail};
 use crate::programs::{plugin, program_name};
 use convo::error::{Error, ErrorKind, reason};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::VecDeque;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -168,15 +167,7 @@ impl ExternalProgram {
             interrupted: None,
         };
         self.interrupt.hold();
-        let child = self
-            .command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Ending the group also ends its children.
-            .process_group(0)
-            .spawn();
-        let mut child = match child {
+        let mut child = match piped(&mut self.command).spawn() {
             Ok(child) => child,
             Err(error) => {
                 self.interrupt.release();
@@ -214,10 +205,7 @@ impl ExternalProgram {
                     stderr,
                 });
             }
-            (_, Some(status)) if !status.success() => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("failed with status {code}"),
-                (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
-            },
+            (_, Some(status)) if !status.success() => describe_failure(status),
             (Some(Err(error)), _) => format!("cannot read the output: {}", reason(&error)),
             _ => "the output is truncated".to_string(),
         };
@@ -259,7 +247,7 @@ fn start_io(child: &mut Child, request: Vec<u8>) -> Receiver<ReaderEvent> {
         });
     }
     if let Some(stderr) = child.stderr.take() {
-        std::thread::spawn(move || sender.send(ReaderEvent::Stderr(tail(stderr))));
+        std::thread::spawn(move || sender.send(ReaderEvent::Stderr(tail(stderr, TAIL))));
     }
     receiver
 }
@@ -279,18 +267,6 @@ fn forward_output(mut stream: impl Read, sender: &Sender<ReaderEvent>) -> io::Re
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Reads a stream to its end and returns its last bytes.
-fn tail(mut stream: impl Read) -> Vec<u8> {
-    let mut kept = VecDeque::new();
-    let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        kept.extend(&buffer[..read]);
-        let surplus = kept.len().saturating_sub(TAIL);
-        kept.drain(..surplus);
-    }
-    kept.into()
 }
 
 /// A started program.
@@ -365,21 +341,16 @@ impl ProgramProcess<'_> {
     /// Kills the program and its remaining children.
     fn end(&mut self) {
         if self.status.is_none() {
-            self.signal(Signal::TERM);
+            signal_group(&self.child, Signal::TERM);
             self.watch(Instant::now() + GRACE);
         }
         if self.status.is_none() || self.open > 0 {
-            self.signal(Signal::KILL);
+            signal_group(&self.child, Signal::KILL);
             self.watch(Instant::now() + GRACE);
         }
         if self.status.is_none() {
             self.status = self.child.wait().ok();
         }
-    }
-
-    fn signal(&self, signal: Signal) {
-        // If the group is already gone, there is nothing to kill.
-        let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }
 

@@ -10,6 +10,7 @@ pub mod hooks;
 pub mod interrupt;
 pub mod plugin;
 pub mod plugin_command;
+pub mod process;
 pub mod program_name;
 pub mod summarizer;
 pub mod summarizer_process;
