@@ -223,10 +223,3 @@ pub fn design(
     }
     choice
 }
-
-/// `processed_length` afterwards: kept messages that the model has seen, plus inserted ones, including a summary that
-/// is still to be written.
-pub fn processed_after(history: &CompatHistory<'_>, choice: &ViewChanges, processed: usize) -> usize {
-    let seen = (0..processed.min(history.len())).filter(|message| !choice.is_dropped(history.item(*message)));
-    seen.count() + choice.reshaping.inserts.len() + usize::from(!choice.summarised.is_empty())
-}

@@ -32,10 +32,6 @@ fn turn_starts(history: &CompatHistory<'_>) -> Vec<usize> {
 }
 
 /// The safe boundary nearest to a target: the last turn start at or before the target, else the first after it.
-pub fn safe_boundary(history: &CompatHistory<'_>, target: usize) -> usize {
-    boundary(&turn_starts(history), history.len(), target)
-}
-
 fn boundary(starts: &[usize], length: usize, target: usize) -> usize {
     if target == 0 || target >= length || starts.is_empty() {
         return target.min(length);

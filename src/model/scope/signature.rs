@@ -1,6 +1,6 @@
 //! PicoClaw's keys: the hash of a lower-case signature, and explicit keys that are used unchanged.
 
-use super::picoclaw_normalize::{self, folded};
+use super::picoclaw_normalize::folded;
 use crate::model::key;
 
 /// Prefix of hashed keys.
@@ -80,11 +80,4 @@ pub fn legacy(key: &str) -> Option<(&str, &str)> {
     let (agent, rest) = key.trim().strip_prefix(LEGACY)?.split_once(':')?;
     let agent = agent.trim();
     (!agent.is_empty() && !rest.is_empty()).then_some((agent, rest))
-}
-
-/// The normalized agent of a legacy key; empty if there is none.
-pub fn agent_of(key: &str) -> String {
-    legacy(key).map_or_else(String::new, |(agent, _)| {
-        picoclaw_normalize::agent(agent).into_owned()
-    })
 }

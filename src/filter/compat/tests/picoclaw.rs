@@ -1,4 +1,4 @@
-use super::super::picoclaw::{PicoclawCut, cut, safe_boundary, sanitise};
+use super::super::picoclaw::{PicoclawCut, cut, sanitise};
 use super::super::{CompatHistory, Precedence, ViewChanges};
 use super::{Tally, indexes, json_lines, kept, letters, list, lost, session};
 use crate::model::json;
@@ -60,14 +60,6 @@ fn cuts_agree_with_picoclaw() {
             .map(|count| *count as usize)
             .collect();
         assert_eq!(counts, indexes(&case["token_estimates"]), "{name}");
-        for row in list(&case["safe_boundary"]) {
-            let target = row["target"].as_i64().unwrap().max(0) as usize;
-            assert_eq!(
-                safe_boundary(&history, target) as u64,
-                row["cut"].as_u64().unwrap(),
-                "{name} {target}"
-            );
-        }
         let from = |start: usize| (start..messages.len()).collect::<Vec<_>>();
         let summarise = from(case["summarize_cut"].as_u64().unwrap() as usize);
         let mut expected = vec![

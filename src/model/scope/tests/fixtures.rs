@@ -119,7 +119,6 @@ fn ids_and_explicit_keys_agree_with_picoclaw() {
         let parsed =
             signature::legacy(key).map(|(agent, rest)| serde_json::json!({"agent": agent, "rest": rest}));
         assert_eq!(Value::from(parsed), case["parsed"], "{key:?}");
-        assert_eq!(signature::agent_of(key), case["agent_id"], "{key:?}");
     }
     let [ids, opaque, given] = [ids, opaque, given].map(|all| all.as_array().unwrap().len());
     eprintln!("picoclaw: {ids} ids, {opaque} hashed keys, {given} given keys agree, none differs");
