@@ -19,29 +19,30 @@ pub fn reach(
     target: &CompactionGoal,
 ) -> Result<()> {
     run(work, options, target)?;
-    if target.asks() && target.is_tokens_alone() && !target.is_met(work) {
-        match minimum(work, options, pins) {
-            Ok(minimum) if minimum.total <= work.total => *work = minimum,
-            Ok(_) | Err(_) => further(work, options, pins, target),
-        }
+    if !target.asks() || !target.is_tokens_alone() || target.is_met(work) {
+        return Ok(());
     }
+    let reached = work.total;
+    if minimize(work, options, pins).is_ok() && work.total <= reached {
+        return Ok(());
+    }
+    *work = work.unchanged(pins);
+    run(work, options, target)?;
+    further(work, options, pins, target);
     Ok(())
 }
 
-/// The smallest result of the steps, which is the same for every budget that cannot be reached.
-fn minimum<'s>(
-    work: &CompactionState<'s>,
-    options: &CompactOptions,
-    pins: &HashSet<usize>,
-) -> Result<CompactionState<'s>> {
+/// Reduces the view to the smallest result of the steps, which is the same for every budget that cannot be reached.
+/// Replaces the state, because two of them take much memory.
+fn minimize(work: &mut CompactionState<'_>, options: &CompactOptions, pins: &HashSet<usize>) -> Result<()> {
     let nothing = CompactionGoal::new(Goal {
         tokens: Some(0),
         ..Goal::default()
     });
-    let mut minimum = work.unchanged(pins);
-    run(&mut minimum, options, &nothing)?;
-    further(&mut minimum, options, pins, &nothing);
-    Ok(minimum)
+    *work = work.unchanged(pins);
+    run(work, options, &nothing)?;
+    further(work, options, pins, &nothing);
+    Ok(())
 }
 
 /// Reduces the view until it reaches the target, or as far as the steps can.
