@@ -3,7 +3,7 @@
 
 use super::forms::{OF_RULES, Patterns};
 use super::marks::{
-    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PERSON, PHRASE, REST,
+    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
 };
 use super::one_task::SESSIONS;
 use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, REMARKS, WORK_VERBS, is_in};
@@ -226,17 +226,7 @@ impl Sentence {
         let is_fact = object == "that" && is_in(&FIRST_PERSON, self.at(at + 2));
         let reminds = verb == "forget" && !self.has(CUE) && !is_fact;
         let waits = self.has_words_at(at, "wait for me") || self.has_words_at(at, "wait for us");
-        // "Don't touch it", "don't reply to that", "don't press that button".
-        // The sentence may name what `them` means: "the tests are the spec, don't change them".
-        let named = at > 3;
-        let is_it = |index: usize| {
-            is_in(&["it", "that", "this"], self.at(index)) || !named && self.at(index) == "them"
-        };
-        let ends = |index: usize| self.words.get(index).is_none_or(|word| word.fresh);
-        let of_it = (at + 1..at + 3).any(|index| is_it(index) && ends(index + 1))
-            || is_in(&["that", "this"], object) && !self.is(PERSON, at + 2)
-            || self.ends_with_this_one();
-        !verb.is_empty() && !reminds && !waits && !of_it && !is_in(NOT_ORDERED, verb)
+        !verb.is_empty() && !reminds && !waits && !self.forbids_one_thing(at) && !is_in(NOT_ORDERED, verb)
     }
 
     /// `write in ...`, `use only ...`, `call me ...`, and an imperative with a word that makes it lasting.

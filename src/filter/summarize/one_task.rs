@@ -17,6 +17,12 @@ pub(super) const SESSIONS: &[&str] = &[
     "codebase",
 ];
 
+/// What a prohibition holds for, too.
+const KEPT_APART: &[&str] = &[
+    "api", "branch", "class", "contract", "crate", "database", "directory", "file", "folder", "function",
+    "interface", "library", "machine", "module", "package", "report", "server", "table",
+];
+
 /// Usual directories of a project: `check every file in src/` is one task.
 const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
 
@@ -94,6 +100,25 @@ impl Sentence {
     pub(super) fn ends_with_this_one(&self) -> bool {
         let end = self.words.len();
         end > 1 && is_in(&["that", "this"], self.at(end - 2)) && !is_in(SESSIONS, self.at(end - 1))
+    }
+
+    /// `... that button`, `... it`: a prohibition from a verb on that concerns one thing. A condition or a lasting thing makes it a
+    /// rule: "don't modify this file".
+    pub(super) fn forbids_one_thing(&self, verb: usize) -> bool {
+        if self.has_any(&["before", "each", "every", "unless", "without"]) {
+            return false;
+        }
+        // The sentence may name what `them` means: "the tests are the spec, don't change them".
+        let named = verb > 3;
+        let is_it = |index: usize| {
+            is_in(&["it", "that", "this"], self.at(index)) || !named && self.at(index) == "them"
+        };
+        let ends = |index: usize| self.words.get(index).is_none_or(|word| word.fresh);
+        let lasts = |index: usize| is_in(KEPT_APART, self.at(index)) || is_in(SESSIONS, self.at(index));
+        let names_one = is_in(&["that", "this"], self.at(verb + 1)) && ends(verb + 3) && !lasts(verb + 2);
+        (verb + 1..verb + 3).any(|index| is_it(index) && ends(index + 1))
+            || names_one
+            || self.ends_with_this_one() && !lasts(self.words.len() - 1)
     }
 
     /// Whether a word such as `any` or `each` belongs to a single task: "tell me if there are any", "split it ... of

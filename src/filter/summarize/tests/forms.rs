@@ -240,3 +240,24 @@ fn facts_about_the_speaker_last_only_in_general_terms() {
         ],
     );
 }
+
+#[test]
+fn a_prohibition_may_be_about_this_file_or_a_fact() {
+    distinguishes(
+        &[
+            "Don't modify this file.",
+            "Don't commit anything to this branch.",
+            "Don't use globals in this module.",
+            "Please do not change this interface.",
+            "Don't claim that tests pass unless you ran them.",
+            "Do not assume that files exist.",
+            "Don't push that without asking me.",
+            "Don't merge it, unless I approve.",
+        ],
+        &[
+            "Don't open that link!",
+            "Don't worry about this message.",
+            "Don't use recursion in this exercise.",
+        ],
+    );
+}
