@@ -90,7 +90,8 @@ static OF_TALK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(SMALL_TALK.li
 impl Sentence {
     /// Whether the sentence is small talk and sets no rule.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
-        OF_TALK.begin_at(self, start) && !self.phrase()
+        // A limit is meant: "feel free to ask me before big changes".
+        OF_TALK.begin_at(self, start) && !self.phrase() && !self.has_any(&["before", "unless", "without"])
     }
 
     /// Whether the sentence has one of the forms, starting at its first significant word.

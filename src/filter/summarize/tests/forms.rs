@@ -261,3 +261,43 @@ fn a_prohibition_may_be_about_this_file_or_a_fact() {
         ],
     );
 }
+
+#[test]
+fn small_talk_hides_no_rule_of_the_same_beginning() {
+    distinguishes(
+        &[
+            "You must never merge it yourself.",
+            "I prefer that you ask first.",
+            "I prefer your answers short.",
+            "Don't let anyone merge without review.",
+            "Don't tell them the discount.",
+            "Don't even start a refactoring without asking.",
+            "If you ever want to delete data, ask me first.",
+            "Nothing you output can contain real names.",
+            "Make sure you don't forget the license header.",
+            "Make sure to call the validator before each save.",
+            "Don't miss any edge cases.",
+            "I expect a reply in German every time.",
+            "Try not to be verbose.",
+            "Feel free to ask me before big changes.",
+            "Keep an eye on the token count in each reply.",
+            "We use the same lint rules in every package.",
+            "If the server is down, call me.",
+        ],
+        &[
+            "I prefer that.",
+            "I prefer his style.",
+            "Don't let it get to you.",
+            "Don't tell anyone.",
+            "Don't tell my mom about the cake.",
+            "Don't even think about it.",
+            "Nothing you say would change that.",
+            "Don't miss it.",
+            "I expect a call from the plumber.",
+            "Try not to worry.",
+            "Keep an eye on my bag.",
+            "If he comes home early, call me.",
+            "When you get home, text me.",
+        ],
+    );
+}
