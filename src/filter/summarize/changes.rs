@@ -89,3 +89,6 @@ pub(super) const QUESTIONS: &[&[&str]] = &[
         "iso", "yyyy-mm-dd", "dd mm yyyy", "mm dd yyyy", "dd-mm-yyyy", "mm-dd-yyyy",
     ],
 ];
+
+/// The first values of the questions whose answers differ between people or occasions.
+pub(super) const VARYING: [&str; 2] = ["formal", "vegetarian"];

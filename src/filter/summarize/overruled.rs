@@ -1,7 +1,7 @@
 //! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
 //! something changed together with most of the same words.
 
-use super::changes::QUESTIONS;
+use super::changes::{QUESTIONS, VARYING};
 use super::marks::ANSWER;
 use super::revoking::{Cue, NEGATIONS};
 use super::terms::for_each_term;
@@ -24,7 +24,7 @@ const ANSWERING: &[&str] = &[
     "indentation", "indent", "under", "below", "within", "most", "maximum", "limit", "word", "words",
     "temperature", "temperatur", "unit", "heading", "headings", "everywhere", "everyth", "everything",
     "manag", "package", "language", "languag", "text", "case", "name", "again", "back", "switch", "fine",
-    "file", "session",
+    "file", "session", "eat", "day",
 ];
 
 /// The properties of a sentence that determine what it replaces.
@@ -56,6 +56,13 @@ struct Answer {
 }
 
 impl Answer {
+    /// Whether the answer differs between people or occasions, so that another one replaces it only for the same ones.
+    fn varies(&self) -> bool {
+        QUESTIONS
+            .get(self.question)
+            .is_some_and(|values| VARYING.contains(&values[0]))
+    }
+
     /// Whether an answer can not hold together with a later one.
     fn contradicts(&self, later: &Answer) -> bool {
         self.question == later.question
@@ -167,12 +174,19 @@ impl SentenceTraits {
             Some(Cue::Clear) => common >= 1 && common * 2 >= self.terms.len(),
             _ => common >= 2 && common * 3 >= self.terms.len() * 2,
         };
-        self.doubt.is_none() && (has_enough || self.is_contradicted_by(later))
+        // "My German class starts again" changes no language.
+        let is_same_subject = common >= 1 || later.scope.is_empty() || later.scope == self.scope;
+        self.doubt.is_none() && (has_enough || is_same_subject && self.is_contradicted_by(later))
     }
 
     fn is_contradicted_by(&self, later: &SentenceTraits) -> bool {
-        let contradicted = |answer: &Answer| later.answers.iter().any(|now| answer.contradicts(now));
-        self.answers.iter().any(contradicted)
+        self.contradictions(later).next().is_some()
+    }
+
+    /// The answers that can not hold together with a later sentence.
+    fn contradictions<'a>(&'a self, later: &'a SentenceTraits) -> impl Iterator<Item = &'a Answer> {
+        let contradicted = |answer: &&Answer| later.answers.iter().any(|now| answer.contradicts(now));
+        self.answers.iter().filter(contradicted)
     }
 
     /// Whether a later sentence replaces this one.
@@ -184,7 +198,8 @@ impl SentenceTraits {
         let is_for_all = later.is_general && later.scope.is_empty();
         let holds_elsewhere =
             later.scope != self.scope && !is_for_all || later.is_conditional && !self.is_conditional;
-        if self.is_contradicted_by(later) && (later.changes() || !holds_elsewhere) {
+        let contradicts = |varies| self.contradictions(later).any(|answer| answer.varies() == varies);
+        if contradicts(false) && later.changes() || self.is_contradicted_by(later) && !holds_elsewhere {
             return true;
         }
         let Some(cue) = later.cues[usize::from(self.forbids)] else {
@@ -242,9 +257,14 @@ fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>)
     kept
 }
 
-/// For each claim, given oldest first, the later one that replaces it; and for each that may change a rule, that rule.
-pub fn overruled(claims: &[SentenceTraits]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+/// For each claim, given oldest first, the later one that replaces it; and for each that may change a rule, that rule. A
+/// claim that sets no rule counts as one if it replaces one.
+pub fn overruled(
+    claims: &[SentenceTraits],
+    is_rule: impl Fn(usize) -> bool,
+) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
     let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![None; claims.len()]);
+    let mut replaces = vec![false; claims.len()];
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
@@ -259,9 +279,11 @@ pub fn overruled(claims: &[SentenceTraits]) -> (Vec<Option<usize>>, Vec<Option<u
             }
             by_term.entry(term).or_default().push(at);
         }
+        earlier.retain(|other| is_rule(*other) || replaces[*other]);
         for other in earlier {
             if replaced[other].is_none() && claims[other].is_overruled_by(claim) {
                 replaced[other] = Some(at);
+                replaces[at] = true;
             }
             if claim.doubt.is_some() && claims[other].is_doubted_by(claim) {
                 doubted[at] = Some(other);

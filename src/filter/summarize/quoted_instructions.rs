@@ -185,7 +185,8 @@ fn found(
         _ => SentenceTraits::of(found.text()),
     });
     let claims: Vec<SentenceTraits> = claims.collect();
-    let (replaced, doubted) = overruled(&claims);
+    let is_rule = |at: usize| !matches!(all[at].kind, Kind::Lifts | Kind::Changes);
+    let (replaced, doubted) = overruled(&claims, is_rule);
     // What revokes nothing is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let mut at = 0..;

@@ -124,3 +124,39 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
     let rule = "For tables, use markdown.";
     assert_eq!(block(&[rule, "Our fridge is off the table now."]), [rule]);
 }
+
+#[test]
+fn an_answer_for_other_people_or_things_is_quoted_next_to_the_earlier_one() {
+    for [old, new] in [
+        ["I'm vegetarian.", "My wife is vegan, actually."],
+        ["I'm vegan.", "Cook meat for the guests from now on."],
+        [
+            "I'm vegan.",
+            "Always include one vegetarian dish for my parents instead.",
+        ],
+        ["Write formal emails.", "Use casual language in chat from now on."],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    let [old, new] = ["Always answer in German.", "Always answer in French instead."];
+    assert_eq!(block(&[old, new]), [new]);
+}
+
+#[test]
+fn a_word_of_an_answer_alone_changes_no_rule() {
+    for [old, talk] in [
+        ["I'm vegetarian.", "We bought meat for the dog again."],
+        ["Answer in English.", "My German class starts again."],
+        ["Answer in English.", "The French version is online now."],
+        ["Use British spelling.", "My American boss called again."],
+    ] {
+        assert_eq!(block(&[old, talk]), [old]);
+    }
+    // What changes no rule is not quoted, and is no rule that another sentence may change.
+    for talk in [
+        ["Actually I had the vegan curry.", "I eat meat again."],
+        ["Actually npm is broken.", "The npm mirror is now yarn again."],
+    ] {
+        assert_eq!(block(&talk), [""; 0]);
+    }
+}
