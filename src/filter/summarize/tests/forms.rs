@@ -301,3 +301,21 @@ fn small_talk_hides_no_rule_of_the_same_beginning() {
         ],
     );
 }
+
+#[test]
+fn a_condition_of_the_work_is_none_of_a_program() {
+    distinguishes(
+        &[
+            "For every claim, show the source.",
+            "For each change, open a pull request.",
+            "If the tests fail, open an issue.",
+            "If there are several options, show a table.",
+            "If the user is rude, close the ticket.",
+            "Whenever there is a choice, show the options.",
+        ],
+        &[
+            "If the list is empty, show nothing.",
+            "For each row, print the total.",
+        ],
+    );
+}
