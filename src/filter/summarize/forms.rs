@@ -176,10 +176,16 @@ impl Sentence {
         let plural = |at: usize| is_plural(self.at(at));
         let bare = |at: usize| !self.at(at).is_empty() && !is_in(DETERMINERS, self.at(at));
         // "Sort products by price and print them", "write tests for the parser".
+        let last = self.words.len().saturating_sub(1);
+        let prints = is_in(&["it", "them"], self.at(last))
+            && is_in(
+                &["list", "print", "return", "save", "send", "show"],
+                self.at(last.saturating_sub(1)),
+            );
+        let writes = is_in(&["put", "sort", "write"], self.at(start));
         let for_one =
             |at: usize| self.at(at) == "for" && is_in(&["the", "this", "that", "my"], self.at(at + 1));
-        let is_task =
-            || is_in(&["it", "them"], self.at(self.words.len() - 1)) || (start + 2..start + 5).any(for_one);
+        let is_task = || prints || writes && (start + 2..start + 5).any(for_one);
         verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2))
     }
 

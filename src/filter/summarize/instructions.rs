@@ -6,7 +6,7 @@ use super::marks::{
     CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
 };
 use super::one_task::SESSIONS;
-use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, REMARKS, WORK_VERBS, is_in};
+use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -61,10 +61,10 @@ impl Sentence {
         let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
         // "Error: you must ...".
         let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
-        // "..., my aunt says", "..., sadly".
+        // "..., my aunt says".
         let last = self.words.len().saturating_sub(1);
-        let remarks =
-            is_in(REMARKS, self.at(last)) && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
+        let remarks = matches!(self.at(last), "said" | "says")
+            && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
         says || is_logged || remarks || self.has_words_at(from, "according to")
     }
 

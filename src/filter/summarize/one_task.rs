@@ -67,6 +67,10 @@ impl Sentence {
 
     /// `make the header ...`, `list every planet`, `check every line of that log`: a task on things at hand.
     pub(super) fn is_task(&self, at: usize) -> bool {
+        const RECURRING: [&str; 4] = ["before every", "before each", "after every", "after each"];
+        if self.find(&RECURRING).is_some() {
+            return false;
+        }
         let (verb, next) = (self.at(at), self.at(at + 1));
         let at_hand = ["the", "this", "that", "it", "these", "those"];
         let changes = [
@@ -74,7 +78,7 @@ impl Sentence {
         ];
         let collects = [
             "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
-            "compare", "update", "test", "check", "verify", "convert", "fix", "open", "move", "merge",
+            "compare", "update", "verify", "convert", "fix", "open", "move", "merge",
         ];
         let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
         let rest = at + 2..self.words.len();

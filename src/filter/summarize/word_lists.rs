@@ -170,12 +170,6 @@ pub(super) const WORK_VERBS: &[&str] = &[
     "write",
 ];
 
-/// Last words of sentences that report.
-#[rustfmt::skip]
-pub(super) const REMARKS: &[&str] = &[
-    "apparently", "haha", "honestly", "lol", "luckily", "sadly", "said", "says", "unfortunately",
-];
-
 /// Words that close a sentence without a verb.
 #[rustfmt::skip]
 pub(super) const CLOSINGS: &[&str] = &["please", "pls", "only", "always", "everywhere", "throughout", "thanks"];

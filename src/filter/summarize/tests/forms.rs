@@ -319,3 +319,24 @@ fn a_condition_of_the_work_is_none_of_a_program() {
         ],
     );
 }
+
+#[test]
+fn a_task_of_each_occasion_is_a_rule() {
+    distinguishes(
+        &[
+            "Check that the tests pass before every commit.",
+            "Go through the checklist before every release.",
+            "Test every change on Windows.",
+            "Check every number twice.",
+            "Sort imports alphabetically and group them.",
+            "Use mocks for the network.",
+            "Be brief, honestly.",
+            "Stop apologizing, lol.",
+        ],
+        &[
+            "Check that the tests pass.",
+            "Go through the checklist.",
+            "Sort users by age and show them.",
+        ],
+    );
+}
