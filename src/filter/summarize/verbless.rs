@@ -15,7 +15,8 @@ impl Sentence {
     /// Whether the sentence is an order without a verb, starting at its first significant word.
     pub(super) fn is_verbless(&self, start: usize) -> bool {
         let end = self.words.len();
-        end <= start + MOST
+        !self.is_for_one_time()
+            && end <= start + MOST
             && !is_in(AT_HAND, self.at(start))
             && (self.is_style_alone(start)
                 || self.names_a_manner(start)
@@ -41,7 +42,13 @@ impl Sentence {
         if matches!(self.at(start), "everything" | "all") && self.at(start + 1) == "in" {
             return self.is_value_of(start);
         }
-        let Some(noun) = (start..start + 3).find(|at| is_plural(self.at(*at))) else {
+        // "Works with tables", "Bob sings in French".
+        let verbs = [
+            "comes", "ends", "finishes", "goes", "looks", "plays", "runs", "sings", "speaks", "starts",
+            "talks", "works",
+        ];
+        let is_kind = |at: &usize| is_plural(self.at(*at)) && !is_in(&verbs, self.at(*at));
+        let Some(noun) = (start..start + 3).find(is_kind) else {
             return false;
         };
         // A name of a kind may begin with a word that is also a verb: "log messages".
@@ -59,8 +66,13 @@ impl Sentence {
     /// Whether a value with which texts are written follows the word at an index.
     fn is_value_of(&self, noun: usize) -> bool {
         // "Sentences no longer than 20 words", "chapters of about 2000 words".
-        let is_limited = self.at(noun + 1) == "no" && self.at(noun + 3) == "than"
-            || self.at(noun + 1) == "of" && is_in(&["about", "around", "at", "up"], self.at(noun + 2));
+        const UNITS: [&str; 7] = [
+            "bullets", "characters", "lines", "pages", "paragraphs", "sentences", "words",
+        ];
+        let has_unit = || (noun + 3..noun + 8).any(|at| is_in(&UNITS, self.at(at)));
+        let is_limited = (self.at(noun + 1) == "no" && self.at(noun + 3) == "than"
+            || self.at(noun + 1) == "of" && is_in(&["about", "around", "at", "up"], self.at(noun + 2)))
+            && has_unit();
         if is_limited || !is_in(&["in", "as", "with"], self.at(noun + 1)) {
             return is_limited;
         }
@@ -101,14 +113,17 @@ impl Sentence {
                 || is_in(&["everywhere", "throughout", "always"], self.at(at))
         };
         let last = self.words.len().saturating_sub(1);
-        let asks = self.has_any(&["please", "pls"]) || self.at(last) == "always" && self.words[last].fresh;
+        // "Bugs everywhere, please help".
+        let asks =
+            is_in(&["please", "pls"], self.at(last)) || self.at(last) == "always" && self.words[last].fresh;
         asks && !self.is(IMPERATIVE, start) && !self.has(PERSON) && (start + 1..self.words.len()).any(closing)
     }
 
     /// `English only`, `bullet points only, please`.
     fn is_all_there_is(&self, start: usize) -> bool {
-        const OTHERS: [&str; 12] = [
-            "cash", "first", "good", "last", "members", "not", "one", "ones", "part", "second", "time", "two",
+        const OTHERS: [&str; 18] = [
+            "adults", "cash", "first", "good", "guests", "kids", "last", "members", "not", "one", "ones",
+            "part", "residents", "room", "second", "staff", "time", "two",
         ];
         let Some(only) = (start + 1..start + 4).find(|at| self.at(*at) == "only") else {
             return false;

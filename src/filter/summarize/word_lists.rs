@@ -153,11 +153,11 @@ pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
 #[rustfmt::skip]
 pub(super) const VALUES: &[&str] = &[
     "american", "ascii", "asterisks", "backticks", "bold", "bullet", "bullets", "camelcase", "case", "cents",
-    "chf", "cm", "css", "csv", "dd", "decimal", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet", "form",
-    "format", "francs", "gbp", "gmt", "grams", "hh", "hours", "html", "iso", "italics", "json", "kg",
+    "chf", "cm", "css", "csv", "dd", "decimal", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet",
+    "format", "francs", "gbp", "gmt", "grams", "hh", "html", "iso", "italics", "json", "kg",
     "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
-    "metres", "miles", "millions", "minutes", "notation", "order", "parentheses", "pascalcase", "percent",
-    "points", "pounds", "quotes", "roman", "seconds", "spelling", "style", "tables", "tense", "thousands",
+    "metres", "miles", "millions", "notation", "parentheses", "pascalcase", "percent",
+    "points", "pounds", "quotes", "roman", "spelling", "style", "tables", "tense", "thousands",
     "title", "tone", "units", "upper", "uppercase", "usd", "utc", "voice", "words", "xml", "yaml", "yen",
     "yyyy-mm-dd",
 ];

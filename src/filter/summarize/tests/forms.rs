@@ -340,3 +340,26 @@ fn a_task_of_each_occasion_is_a_rule() {
         ],
     );
 }
+
+#[test]
+fn a_verb_or_an_exclamation_is_no_rule_without_a_verb() {
+    distinguishes(
+        &[
+            "Chapters of about 2000 words.",
+            "Sentences no longer than 20 words.",
+        ],
+        &[
+            "Runs in seconds.",
+            "Compiles in seconds, thanks!",
+            "Query runs in minutes.",
+            "Bob sings in good voice.",
+            "Looks in order.",
+            "Prices no lower than last year.",
+            "Lots of about ten people.",
+            "Bugs everywhere, please help.",
+            "Adults only.",
+            "Staff only.",
+            "Bullet points only, just this once.",
+        ],
+    );
+}
