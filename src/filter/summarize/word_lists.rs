@@ -121,20 +121,20 @@ pub(super) const STYLES: &[&str] = &[
 /// Verbs after a lasting fact that say what follows from it.
 #[rustfmt::skip]
 pub(super) const CHOICES: &[&str] = &[
-    "adapt", "adjust", "assume", "avoid", "choose", "correct", "describe", "don't", "explain", "give", "keep",
-    "leave", "limit", "never", "omit", "pick", "plan", "prefer", "quote", "recommend", "schedule", "show",
-    "skip", "speak", "stick", "suggest", "target", "treat", "use", "write",
+    "adapt", "adjust", "assume", "avoid", "choose", "correct", "don't", "explain", "keep",
+    "leave", "limit", "never", "omit", "prefer", "quote", "recommend", "schedule", "show",
+    "skip", "speak", "stick", "suggest", "target", "treat", "use",
 ];
 
 /// Words of facts that do not last.
 #[rustfmt::skip]
 pub(super) const MOMENTS: &[&str] = &[
-    "about", "airport", "appointment", "asleep", "away", "bored", "broke", "bug", "busy", "call", "closed",
+    "about", "added", "airport", "appointment", "asleep", "away", "battery", "bored", "broke", "bug", "busy", "call", "closed",
     "deadline", "dinner", "done", "down", "error", "exam", "exhausted", "finished", "flight", "forgot",
     "free", "full", "getting", "going", "gone", "got", "guess", "heading", "hear", "home", "hope", "hour",
     "hungry", "hurry", "idea", "interview", "it", "just", "late", "leaving", "left", "lost", "lunch",
-    "manager", "meeting", "minute", "minutes", "morning", "nervous", "out", "party", "question", "ready",
-    "running", "see", "sick", "sorry", "starting", "stuck", "sure", "that", "think", "this", "tired",
+    "manager", "meeting", "minute", "minutes", "morning", "nervous", "out", "party", "passes", "question", "ready",
+    "running", "see", "sick", "slow", "sorry", "starting", "stuck", "sure", "that", "think", "this", "tired",
     "trying", "waiting", "week", "weekend", "work", "working",
 ];
 

@@ -363,3 +363,45 @@ fn a_verb_or_an_exclamation_is_no_rule_without_a_verb() {
         ],
     );
 }
+
+#[test]
+fn an_ordinary_statement_of_the_form_of_a_rule_sets_none() {
+    distinguishes(
+        &[
+            "We round to whole numbers.",
+            "The project uses tabs.",
+            "Use our style guide.",
+            "Wait for my approval.",
+            "In your summaries, start with the risks.",
+            "You can assume basic knowledge of SQL.",
+            "Address the customer by name.",
+            "Sign off with Best, Ana.",
+            "Nothing ships without my approval.",
+            "We can't afford more than 500 euros.",
+            "Releases are signed by hand.",
+        ],
+        &[
+            "We log in with Google.",
+            "We report to the same manager.",
+            "The team supports Bayern.",
+            "Use our car.",
+            "Preserve the files.",
+            "Wait for my brother.",
+            "In your dreams, buddy.",
+            "You can assume x is positive in this proof.",
+            "Address the customer complaint in the second ticket.",
+            "Nothing changes without effort.",
+            "Only members can enter the lounge.",
+            "My boss insists on meetings at seven.",
+            "We can't afford a new car.",
+            "Sign off with a joke in this letter.",
+            "Books are reviewed by my aunt.",
+            "Dogs need a test.",
+            "Wars count as disasters.",
+            "Money is not a concern.",
+            "We're at the hotel, so pick a restaurant nearby.",
+            "I'm at the store, so write a shopping list.",
+            "My test passes, so use the new branch.",
+        ],
+    );
+}
