@@ -137,7 +137,9 @@ impl Sentence {
         match self.at(cue) {
             "each" | "every" | "all" if of_these => true,
             "any" => is_in(&OTHERS, self.at(cue + 1)) || (at..cue).any(|index| is_in(&ASKED, self.at(index))),
-            "each" => is_in(&AT_HAND, self.at(at + 1)) || self.lists(at, cue),
+            "each" => {
+                self.at(cue - 1) != "before" && (is_in(&AT_HAND, self.at(at + 1)) || self.lists(at, cue))
+            }
             // "Every once in a while."
             "every" => {
                 self.lists(at, cue)

@@ -326,6 +326,7 @@ fn a_task_of_each_occasion_is_a_rule() {
         &[
             "Check that the tests pass before every commit.",
             "Go through the checklist before every release.",
+            "Verify that the tests pass before each push.",
             "Test every change on Windows.",
             "Check every number twice.",
             "Sort imports alphabetically and group them.",
