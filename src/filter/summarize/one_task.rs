@@ -106,8 +106,8 @@ impl Sentence {
         end > 1 && is_in(&["that", "this"], self.at(end - 2)) && !is_in(SESSIONS, self.at(end - 1))
     }
 
-    /// `... that button`, `... it`: a prohibition from a verb on that concerns one thing. A condition or a lasting thing makes it a
-    /// rule: "don't modify this file".
+    /// `... that button`, `... it`: a prohibition from a verb on that concerns one thing. A condition or a lasting thing
+    /// makes it a rule: "don't modify this file".
     pub(super) fn forbids_one_thing(&self, verb: usize) -> bool {
         if self.has_any(&["before", "each", "every", "unless", "without"]) {
             return false;

@@ -63,7 +63,7 @@ impl Answer {
             .is_some_and(|values| VARYING.contains(&values[0]))
     }
 
-    /// Whether an answer can not hold together with a later one.
+    /// Whether an answer cannot hold together with a later one.
     fn contradicts(&self, later: &Answer) -> bool {
         self.question == later.question
             && match self.value == later.value {
@@ -183,7 +183,7 @@ impl SentenceTraits {
         self.contradictions(later).next().is_some()
     }
 
-    /// The answers that can not hold together with a later sentence.
+    /// The answers that cannot hold together with a later sentence.
     fn contradictions<'a>(&'a self, later: &'a SentenceTraits) -> impl Iterator<Item = &'a Answer> {
         let contradicted = |answer: &&Answer| later.answers.iter().any(|now| answer.contradicts(now));
         self.answers.iter().filter(contradicted)

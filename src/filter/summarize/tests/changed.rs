@@ -152,7 +152,7 @@ fn a_word_of_an_answer_alone_changes_no_rule() {
     ] {
         assert_eq!(block(&[old, talk]), [old]);
     }
-    // What changes no rule is not quoted, and is no rule that another sentence may change.
+    // A sentence that changes no rule is not quoted, and another sentence cannot change it.
     for talk in [
         ["Actually I had the vegan curry.", "I eat meat again."],
         ["Actually npm is broken.", "The npm mirror is now yarn again."],
