@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, &[u8])| {
     let mut reader = ElementReader::new(head.to_vec(), rest);
     let mut back = Vec::new();
     while let Ok(Some(element)) = reader.next_element() {
-        back.extend_from_slice(element.lead);
+        back.extend_from_slice(element.before);
         assert_eq!(element.place.offset, back.len() as u64);
         back.extend_from_slice(element.bytes);
     }
