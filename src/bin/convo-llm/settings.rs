@@ -37,6 +37,7 @@ pub struct LlmSettings {
 /// The table `[llm]`; each key is also an option.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+// Errors of TOML print this name.
 struct Table {
     api: Option<String>,
     base_url: Option<String>,
@@ -56,6 +57,7 @@ struct Table {
 
 /// The config file; convo parses its other tables.
 #[derive(Debug, Default, Deserialize)]
+// Errors of TOML print this name.
 struct File {
     #[serde(default)]
     llm: Table,

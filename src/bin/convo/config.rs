@@ -39,6 +39,7 @@ pub struct Config {
 /// The table `[hooks]`: a shell command for each kind of change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+// Errors of TOML print this name.
 pub struct Hooks {
     pub append: Option<String>,
     pub compact: Option<String>,
@@ -49,6 +50,7 @@ pub struct Hooks {
 /// The table `[key]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+// Errors of TOML print this name.
 pub struct Key {
     pub dimensions: Option<Vec<String>>,
     pub dm_scope: Option<String>,

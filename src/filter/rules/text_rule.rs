@@ -21,6 +21,7 @@ pub struct Says {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
+// Errors of TOML print this name.
 enum Place {
     #[default]
     Any,
