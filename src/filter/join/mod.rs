@@ -42,7 +42,7 @@ pub struct JoinResult {
 /// Joins sessions in this order. Without an `id` it is derived from the first session's id and the result.
 ///
 /// # Errors
-/// A usage error when there are no sessions.
+/// Returns a usage error if the list of sessions is empty.
 pub fn join(sessions: &[Session], order: &ChainOrder, id: Option<&str>) -> Result<JoinResult> {
     let present: Vec<&Session> = order
         .steps
