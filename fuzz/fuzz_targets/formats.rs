@@ -3,7 +3,7 @@
 
 use convo::format::detect::{Hints, detect};
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, DocumentSource, convert, write};
+use convo::format::{Format, WritePurpose, DocumentSource, convert, write};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
@@ -14,6 +14,6 @@ libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
     for session in convert(format(from), &DocumentSource::alone(bytes), &mut report).unwrap_or_default() {
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));
         let view = View::replay(&session);
-        let _ = write(format(to), &session, &view, Purpose::Export, &mut Vec::new(), &mut report);
+        let _ = write(format(to), &session, &view, WritePurpose::Export, &mut Vec::new(), &mut report);
     }
 });

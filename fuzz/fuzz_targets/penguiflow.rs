@@ -2,7 +2,7 @@
 #![no_main]
 
 use convo::format::report::Report;
-use convo::format::{Format, Purpose, DocumentSource, convert, write};
+use convo::format::{Format, WritePurpose, DocumentSource, convert, write};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -11,13 +11,13 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert!((0..session.len()).all(|index| session.full(index).ends_with(b"\n")));
         let view = View::replay(&session);
         let mut once = Vec::new();
-        if write(Format::Penguiflow, &session, &view, Purpose::Return, &mut once, &mut Report::default()).is_err() {
+        if write(Format::Penguiflow, &session, &view, WritePurpose::Return, &mut once, &mut Report::default()).is_err() {
             continue; // its configuration is invalid
         }
         let again = convert(Format::Penguiflow, &DocumentSource::alone(&once), &mut Report::default()).unwrap();
         let mut twice = Vec::new();
         let view = View::replay(&again[0]);
-        write(Format::Penguiflow, &again[0], &view, Purpose::Return, &mut twice, &mut Report::default()).unwrap();
+        write(Format::Penguiflow, &again[0], &view, WritePurpose::Return, &mut twice, &mut Report::default()).unwrap();
         assert_eq!(once, twice);
     }
 });

@@ -3,7 +3,7 @@
 
 use convo::format::report::Report;
 use convo::format::request::{Api, elements, read};
-use convo::format::{Format, Purpose, DocumentSource, convert, write};
+use convo::format::{Format, WritePurpose, DocumentSource, convert, write};
 use convo::model::view::View;
 
 libfuzzer_sys::fuzz_target!(|input: (u8, &[u8])| {
@@ -21,6 +21,6 @@ libfuzzer_sys::fuzz_target!(|input: (u8, &[u8])| {
             let request = elements(api, &session, &view, &mut report).unwrap_or_default();
             assert!(request.elements.iter().all(|element| !element.items.is_empty()));
         }
-        let _ = write(format, &session, &view, Purpose::Return, &mut Vec::new(), &mut report);
+        let _ = write(format, &session, &view, WritePurpose::Return, &mut Vec::new(), &mut report);
     }
 });

@@ -35,37 +35,37 @@ pub use structure::structure;
 use history::Provider;
 
 /// The rules of an API and their repairs.
-struct Checker {
+struct ApiChecker {
     check: fn(&[&[u8]], &CheckOptions) -> Vec<ApiViolation>,
     fix: fn(&[&[u8]], &CheckOptions, &Repair<'_>) -> Fixed,
 }
 
-impl Checker {
-    const fn of<P: Provider>() -> Checker {
-        Checker {
+impl ApiChecker {
+    const fn of<P: Provider>() -> ApiChecker {
+        ApiChecker {
             check: history::check::<P>,
             fix: history::fix::<P>,
         }
     }
 
-    fn of_api(api: Api) -> Checker {
+    fn of_api(api: Api) -> ApiChecker {
         match api {
-            Api::OpenaiChat => Checker::of::<openai_chat::Chat>(),
-            Api::OpenaiResponses => Checker::of::<openai_responses::Responses>(),
-            Api::Anthropic => Checker::of::<anthropic::Anthropic>(),
-            Api::Gemini => Checker::of::<gemini::Gemini>(),
+            Api::OpenaiChat => ApiChecker::of::<openai_chat::ChatRules>(),
+            Api::OpenaiResponses => ApiChecker::of::<openai_responses::ResponsesRules>(),
+            Api::Anthropic => ApiChecker::of::<anthropic::AnthropicRules>(),
+            Api::Gemini => ApiChecker::of::<gemini::GeminiRules>(),
         }
     }
 }
 
 /// Checks elements against the rules of an API.
 pub fn check<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &CheckOptions) -> Vec<ApiViolation> {
-    (Checker::of_api(api).check)(&slices(elements), options)
+    (ApiChecker::of_api(api).check)(&slices(elements), options)
 }
 
 /// Repairs a history until no repairable violation is left. Other elements keep their bytes.
 pub fn fix<T: AsRef<[u8]>>(api: Api, elements: &[T], options: &CheckOptions, repair: &Repair<'_>) -> Fixed {
-    (Checker::of_api(api).fix)(&slices(elements), options, repair)
+    (ApiChecker::of_api(api).fix)(&slices(elements), options, repair)
 }
 
 fn slices<T: AsRef<[u8]>>(elements: &[T]) -> Vec<&[u8]> {

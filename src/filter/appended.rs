@@ -18,7 +18,7 @@ pub fn is_undo(event: &Event<'_>) -> bool {
 }
 
 /// The newest appended messages of a view.
-pub struct Appended {
+pub struct AppendedMessages {
     view: View,
     items: Vec<usize>,
 }
@@ -26,7 +26,7 @@ pub struct Appended {
 /// Finds the newest appended messages after line `behind`: with `exchange` the last exchange, else the last message
 /// and its message group. Returns none when the last message is an initial instruction or a copy from another
 /// session.
-pub fn newest(session: &Session, after: Option<usize>, exchange: bool) -> Option<Appended> {
+pub fn newest(session: &Session, after: Option<usize>, exchange: bool) -> Option<AppendedMessages> {
     let view = View::replay(session);
     let is_copy = |item: &Item| {
         let message = item.message(session);
@@ -50,10 +50,10 @@ pub fn newest(session: &Session, after: Option<usize>, exchange: bool) -> Option
         (_, None) => *at == last,
     };
     let items = (first..view.items.len()).filter(goes).collect();
-    Some(Appended { view, items })
+    Some(AppendedMessages { view, items })
 }
 
-impl Appended {
+impl AppendedMessages {
     /// Plans the event that hides these messages.
     pub fn undo(&self, session: &Session, stamp: impl FnOnce(&str) -> Result<Stamp>) -> Result<Plan> {
         let mut reshaping = ViewEdit::of(&self.view);

@@ -26,7 +26,7 @@ pub enum ForkEnd {
 
 /// A planned fork.
 #[derive(Debug)]
-pub struct Fork<'s> {
+pub struct PlannedFork<'s> {
     session: &'s Session,
     view: View,
     end: usize,
@@ -40,12 +40,12 @@ pub struct Fork<'s> {
     pub note: Option<String>,
 }
 
-impl<'s> Fork<'s> {
+impl<'s> PlannedFork<'s> {
     /// Finds the end of the fork in the view. A tool call keeps its results.
     ///
     /// # Errors
     /// [`ErrorKind::No`] if the view has no such message or exchange.
-    pub fn plan(session: &'s Session, end: &ForkEnd) -> Result<Fork<'s>> {
+    pub fn plan(session: &'s Session, end: &ForkEnd) -> Result<PlannedFork<'s>> {
         let view = View::replay(session);
         let cuts = Cuts::of(session, &view);
         let place = |id: &str| {
@@ -92,7 +92,7 @@ impl<'s> Fork<'s> {
             let last = at.as_deref().unwrap_or("the beginning");
             format!("moved the end to {last}, so that no tool call is separated from its result")
         });
-        Ok(Fork {
+        Ok(PlannedFork {
             session,
             messages: messages(&view.items[..end]),
             of: messages(&view.items),
@@ -212,7 +212,7 @@ mod tests {
     fn fork(end: ForkEnd) -> Result<(String, Option<String>)> {
         let mut session = Session::default();
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
-        let fork = Fork::plan(&session, &end)?;
+        let fork = PlannedFork::plan(&session, &end)?;
         let note = fork.note.clone();
         let built = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
         let shown = View::replay(&built).shown(&built);
@@ -251,7 +251,7 @@ mod tests {
     fn the_header_names_the_origin_and_no_linked_session() {
         let mut session = Session::default();
         LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
-        let fork = Fork::plan(&session, &ForkEnd::At("a1".into())).unwrap();
+        let fork = PlannedFork::plan(&session, &ForkEnd::At("a1".into())).unwrap();
         let built = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
         let header = String::from_utf8_lossy(built.record(0).body).into_owned();
         let expected = r#"{"type":"session","version":1,"id":"f","created_at":"2026-02-02T00:00:00Z","title":"T","metadata":{"cwd":"/w","lineage":{"kind":"fork","parent":"s","at":"a1"}}}"#;

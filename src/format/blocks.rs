@@ -1,6 +1,6 @@
 //! Messages with Anthropic content blocks, for formats that wrap them in objects of their own.
 
-use super::Purpose;
+use super::WritePurpose;
 use super::report::Report;
 use super::request::Api;
 use super::request::draft::AnnotatedDraft;
@@ -56,7 +56,11 @@ pub fn encoded(bodies: &[Cow<'_, [u8]>], is_new: bool, report: &mut Report) -> V
         .collect();
     let mut writing = WriteSettings {
         api: Api::Anthropic,
-        purpose: if is_new { Purpose::Context } else { Purpose::Return },
+        purpose: if is_new {
+            WritePurpose::Context
+        } else {
+            WritePurpose::Return
+        },
         own: !is_new,
         keeps_thoughts: !is_new,
         calls: &HashMap::new(),

@@ -2,7 +2,7 @@
 
 use super::lines::ByteLines;
 use super::report::Report;
-use super::sessions::{Input, SessionReader};
+use super::sessions::{SessionInput, SessionReader};
 use crate::error::{Error, Position, Result};
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
@@ -25,7 +25,7 @@ pub struct LogSplitter {
 
 impl LogSplitter {
     /// Splits an input.
-    pub fn new(input: Input) -> LogSplitter {
+    pub fn new(input: SessionInput) -> LogSplitter {
         LogSplitter {
             lines: ByteLines::new(input.head, input.rest),
             next: None,
@@ -80,7 +80,7 @@ pub type StartRule = Box<dyn FnMut(&[u8]) -> bool>;
 pub type ReadLog = fn(Option<&str>, &[u8], Position, &mut Report) -> Vec<Session>;
 
 /// Opens an input with one or more concatenated logs, whose sessions share the bytes of their log.
-pub fn open(input: Input, begins: fn() -> StartRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
+pub fn open(input: SessionInput, begins: fn() -> StartRule, read: ReadLog) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(ConcatenatedReader {
         name: input.name.clone(),
         returns: input.returns,

@@ -5,7 +5,7 @@ use super::json_entries::{Entries, EntryLine};
 use super::kit::records::passthrough;
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};
-use super::sessions::{Input, SessionReader};
+use super::sessions::{SessionInput, SessionReader};
 use super::{DocumentSource, Format};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
@@ -66,7 +66,7 @@ impl InputValue<'_> {
 }
 
 /// Opens an input of such a format.
-pub fn open(kinds: Kinds, input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open(kinds: Kinds, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Collection {
         kinds,
         name: input.name,

@@ -1,7 +1,7 @@
 //! Bare messages, one per line: the view without header and events. Messages keep all their members.
 
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, Purpose, ReadFn, SessionCount, Target, written};
+use super::{FormatSpec, ReadFn, SessionCount, WritePurpose, WriteTarget, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -20,14 +20,18 @@ pub const FORM: FormatSpec = FormatSpec {
 };
 
 /// Writes one session's view.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
-    if purpose == Purpose::Export {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
+    if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }
     for item in &view.items {
         match item.summary_message(session) {
             Some(message) => {
-                if purpose == Purpose::Export {
+                if purpose == WritePurpose::Export {
                     report.count_loss(Loss::Summary, 1);
                 }
                 written(out.write_all(&message))?;

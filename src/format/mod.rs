@@ -97,7 +97,7 @@ pub mod zstd;
 
 pub use id::Format;
 pub use keyed::LineKeys;
-pub use sessions::{Converted, Input, Neighbor, Reader, SessionReader, Sessions, Stream};
+pub use sessions::{Converted, Neighbor, Reader, SessionInput, SessionReader, Sessions, Stream};
 use spec::written;
-pub use spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn, SessionCount, Target};
+pub use spec::{DocumentSource, EditedSession, FormatSpec, ReadFn, SessionCount, WritePurpose, WriteTarget};
 pub use table::{convert, write, write_back, write_page};

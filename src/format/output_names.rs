@@ -2,7 +2,7 @@
 
 use super::page::PageOptions;
 use super::report::Report;
-use super::{DocumentSource, Format, Purpose, convert, html, penguin, picoclaw, write};
+use super::{DocumentSource, Format, WritePurpose, convert, html, penguin, picoclaw, write};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -46,7 +46,7 @@ pub fn files(
     name.push_str(format.form().ending);
     let mut bytes = Vec::new();
     let view = View::replay(session);
-    write(format, session, &view, Purpose::Export, &mut bytes, report)?;
+    write(format, session, &view, WritePurpose::Export, &mut bytes, report)?;
     Ok(vec![DirFile { name, bytes }])
 }
 

@@ -1,6 +1,6 @@
 //! Counts the data of a session that pages for human readers omit.
 
-use super::Purpose;
+use super::WritePurpose;
 use super::kit::losses;
 use super::report::{Loss, LossSet, Report};
 use super::request::media::{Bytes, RequestMedia};
@@ -18,7 +18,7 @@ pub const LOSSES: LossSet =
     LossSet::USUAL.without(&[Loss::Timestamp, Loss::Arguments, Loss::Part, Loss::Name]);
 
 /// Counts the data that the page of a view omits.
-pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Report) {
+pub fn count(session: &Session, view: &View, purpose: WritePurpose, report: &mut Report) {
     for item in &view.items {
         let Some(message) = item.message(session) else {
             continue;
@@ -45,13 +45,13 @@ pub fn count(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
             Loss::Attachment,
             message.parts().iter().filter(|part| stored(part)).count() as u64,
         );
-        if purpose == Purpose::Export {
+        if purpose == WritePurpose::Export {
             let lost = [Loss::Id, Loss::Category, Loss::Usage];
             let known = ["is_error", "denied", "invalid"];
             losses::members(&message, item.body(session), &lost, &known, report);
         }
     }
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         let shown = [&losses::HEADER[..], &["key", "continued_from"]].concat();
         let keeps = |body: &[u8]| extra_members(body, &shown).next().is_none();
         let is_shown = |index: usize| session.record(index).event().is_some_and(is_note);

@@ -8,7 +8,7 @@ use crate::model::session::Session;
 use std::io::{self, Read};
 
 /// An input that is read once from the beginning.
-pub struct Input {
+pub struct SessionInput {
     /// File name without directory; `None` for a pipe.
     pub name: Option<String>,
     /// The first bytes, which were already read.
@@ -24,10 +24,10 @@ pub struct Input {
 /// Reads a file of a directory; `None` if it does not exist.
 pub type Neighbor = Box<dyn Fn(&str) -> io::Result<Option<Vec<u8>>>>;
 
-impl Input {
+impl SessionInput {
     /// An input with these bytes, which is not written back.
-    pub fn of(bytes: Vec<u8>) -> Input {
-        Input {
+    pub fn of(bytes: Vec<u8>) -> SessionInput {
+        SessionInput {
             name: None,
             head: bytes,
             rest: Box::new(io::empty()),

@@ -4,7 +4,7 @@ use super::id::Format;
 use super::keyed::LineKeys;
 use super::report::{LossSet, Report};
 use super::request::api::Api;
-use super::sessions::{Input, SessionReader};
+use super::sessions::{SessionInput, SessionReader};
 use super::slim::part::Slimming;
 use crate::error::{Error, Result};
 use crate::model::key;
@@ -13,18 +13,18 @@ use crate::model::view::View;
 use std::io::{self, Write};
 
 /// Opens an input and reads its sessions one at a time.
-pub type OpenFn = fn(Input) -> Result<Box<dyn SessionReader>>;
+pub type OpenFn = fn(SessionInput) -> Result<Box<dyn SessionReader>>;
 
 /// Opens an input with several sessions; returns the input unchanged if it has one, which is read completely.
-pub type OpenManyFn = fn(Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>>;
+pub type OpenManyFn = fn(SessionInput) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>>;
 
 /// Converts a complete document and its companion files.
 pub type ConvertFn = fn(&DocumentSource<'_>, &mut Report) -> Result<Vec<Session>>;
 
-pub type WriteFn = fn(&Session, &View, Target<'_>) -> Result<()>;
+pub type WriteFn = fn(&Session, &View, WriteTarget<'_>) -> Result<()>;
 
 /// Why and where a session is written, and the report of its losses.
-pub struct Target<'t>(pub Purpose, pub &'t mut dyn Write, pub &'t mut Report);
+pub struct WriteTarget<'t>(pub WritePurpose, pub &'t mut dyn Write, pub &'t mut Report);
 
 /// Writes sessions of one source back to it.
 pub type WriteBackFn = fn(&[EditedSession<'_>], &mut dyn Write, &mut Report) -> Result<()>;
@@ -78,7 +78,7 @@ pub struct FormatSpec {
     pub many: Option<OpenManyFn>,
     /// How many sessions an input has.
     pub holds: SessionCount,
-    /// Writes one session; `None` if read-only. The writer reports losses, including, for [`Purpose::Export`], lines
+    /// Writes one session; `None` if read-only. The writer reports losses, including, for [`WritePurpose::Export`], lines
     /// that are not messages.
     pub write: Option<WriteFn>,
     /// Writes sessions back to their input, unchanged ones with their original bytes.
@@ -181,7 +181,7 @@ impl<'a> DocumentSource<'a> {
 
 /// The purpose of writing a session, which decides what counts as a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum WritePurpose {
     /// Storage: everything that is not represented is a loss.
     Export,
     /// A request to a model, which needs no ids, times and bookkeeping.

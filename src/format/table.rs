@@ -5,8 +5,8 @@ use super::page::PageOptions;
 use super::report::{Loss, Report};
 use super::request::api::Api;
 use super::request::interface::Interface;
-use super::sessions::{Input, SessionReader};
-use super::spec::{DocumentSource, EditedSession, FormatSpec, Purpose, ReadFn, Target};
+use super::sessions::{SessionInput, SessionReader};
+use super::spec::{DocumentSource, EditedSession, FormatSpec, ReadFn, WritePurpose, WriteTarget};
 use super::{
     aichat, aider, anthropic, atif, chatgpt_export, claude_ai_export, claude_code, cline, cline_roo, codex,
     continue_ide, copilot_cli, cursor, droid, gemini, gemini_cli, goaitools, goose, grok, html, jsonl, kimi,
@@ -119,7 +119,10 @@ impl Format {
     }
 
     /// Reads an input session by session; returns the input unchanged if the format is read in another way.
-    pub fn sessions(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+    pub fn sessions(
+        self,
+        input: SessionInput,
+    ) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
         match (self.form().read, self.form().many) {
             (ReadFn::Sessions(open), _) => open(input).map(Ok),
             (_, Some(many)) => many(input),
@@ -129,7 +132,10 @@ impl Format {
 
     /// Reads an input as [`Format::sessions`] does, for sessions that are only displayed: what is needed to write them
     /// back is left out where that saves memory.
-    pub fn displayed(self, input: Input) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+    pub fn displayed(
+        self,
+        input: SessionInput,
+    ) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
         match self.form().display {
             Some(open) => open(input).map(Ok),
             None => self.sessions(input),
@@ -149,7 +155,7 @@ pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report)
     if let (ReadFn::Document(convert), None) = (form.read, form.many) {
         return convert(source, report);
     }
-    let input = Input {
+    let input = SessionInput {
         name: source.name.map(str::to_string),
         head: source.bytes.to_vec(),
         rest: Box::new(io::empty()),
@@ -174,7 +180,7 @@ pub fn write(
     format: Format,
     session: &Session,
     view: &View,
-    purpose: Purpose,
+    purpose: WritePurpose,
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
@@ -187,12 +193,14 @@ pub fn write_page(
     format: Format,
     session: &Session,
     view: &View,
-    (purpose, options): (Purpose, &PageOptions),
+    (purpose, options): (WritePurpose, &PageOptions),
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
     let vercel = [Format::VercelUi, Format::VercelUiV4].contains(&format);
-    if purpose == Purpose::Export && !vercel && native::source_format(session).as_deref() == Some("vercel-ui")
+    if purpose == WritePurpose::Export
+        && !vercel
+        && native::source_format(session).as_deref() == Some("vercel-ui")
     {
         report.count_loss(Loss::Part, vercel_ui::differing_contents(session, view));
     }
@@ -204,7 +212,7 @@ pub fn write_page(
     let view = readable.as_ref().unwrap_or(view);
     let with_refusals = refusal::in_content(format, session, view);
     let view = with_refusals.as_ref().unwrap_or(view);
-    let target = Target(purpose, out, report);
+    let target = WriteTarget(purpose, out, report);
     match format {
         Format::Html => html::write_page(session, view, options, target),
         Format::OpenaiFinetune | Format::Trl => {

@@ -68,7 +68,7 @@ fn reported_losses_match_the_table() {
         write(
             &rich,
             &view,
-            Target(Purpose::Export, &mut Vec::new(), &mut report),
+            WriteTarget(WritePurpose::Export, &mut Vec::new(), &mut report),
         )
         .unwrap();
         let reported: BTreeSet<_> = report.losses.keys().copied().collect();

@@ -10,16 +10,16 @@ use crate::model::view::View;
 pub const NO_DIRECTORY: &[u8] = b"\"/\"";
 
 /// Names in `metadata`.
-const MEMBERS: [(&str, Member); 4] = [
-    ("cwd", Member::Directory),
-    ("git_branch", Member::Branch),
-    ("model", Member::Model),
-    ("tools", Member::Tools),
+const MEMBERS: [(&str, WorkspaceMember); 4] = [
+    ("cwd", WorkspaceMember::Directory),
+    ("git_branch", WorkspaceMember::Branch),
+    ("model", WorkspaceMember::Model),
+    ("tools", WorkspaceMember::Tools),
 ];
 
 /// One of these members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
+pub enum WorkspaceMember {
     /// The working directory.
     Directory,
     /// The Git branch.
@@ -95,7 +95,7 @@ impl Workspace {
 /// The metadata of a header without the members that a format can represent, and without its member `own`.
 pub fn unplaced<'m>(
     metadata: &'m [u8],
-    placed: &[Member],
+    placed: &[WorkspaceMember],
     own: &str,
 ) -> impl Iterator<Item = std::borrow::Cow<'m, str>> {
     let known: Vec<&str> = MEMBERS

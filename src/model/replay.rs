@@ -11,7 +11,7 @@ use super::excerpt::{Excerpt, SummaryPosition as Place};
 use super::json;
 use super::session::{Class, Session};
 use super::view::{Item, View};
-use changes::Changes;
+use changes::MemberChanges;
 use inserts::{InsertedContent, Inserts};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -104,7 +104,7 @@ struct Replay<'s> {
     places: HashMap<String, Vec<usize>>,
     hidden: Vec<bool>,
     sweeps: Sweeps,
-    edits: HashMap<usize, Changes<'s>>,
+    edits: HashMap<usize, MemberChanges<'s>>,
     inserts: Inserts<'s>,
     /// The active `summary` event and its position.
     summary: Option<(usize, Place)>,
@@ -274,7 +274,7 @@ impl<'s> Replay<'s> {
         }
         for insert in compact.insert {
             let id = json::member_text(insert.message, "id");
-            let content = InsertedContent::Message(insert.message, Changes::default());
+            let content = InsertedContent::Message(insert.message, MemberChanges::default());
             self.insert(event, insert.before.as_ref(), id.map(Cow::into_owned), content);
         }
         self.inserts.end_compaction();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Counts of a set of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MessageCounts {
     /// Messages.
     pub messages: u64,
     /// Exchanges, as [`super::exchange`] defines them.
@@ -25,9 +25,9 @@ pub struct Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// The log.
-    pub log: Counts,
+    pub log: MessageCounts,
     /// The view.
-    pub view: Counts,
+    pub view: MessageCounts,
     /// Whether a summary is in view.
     pub summary: bool,
     /// Lines that could not be parsed.
@@ -58,10 +58,10 @@ pub fn unreadable(session: &Session) -> u64 {
     classes.filter(|class| *class == Class::Unreadable).count() as u64
 }
 
-fn counts(session: &Session, view: &View) -> Counts {
-    let mut counts = Counts {
+fn counts(session: &Session, view: &View) -> MessageCounts {
+    let mut counts = MessageCounts {
         exchanges: Cuts::of(session, view).exchanges() as u64,
-        ..Counts::default()
+        ..MessageCounts::default()
     };
     for item in &view.items {
         let Some(traits) = item.traits(session) else {

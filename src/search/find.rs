@@ -87,7 +87,7 @@ impl Query {
 }
 
 /// A search in one session.
-struct Search<'q> {
+struct SessionSearch<'q> {
     query: &'q Query,
     /// Number of matching lines that may still be found.
     left: usize,
@@ -98,7 +98,7 @@ struct Search<'q> {
 
 /// The texts of a session with matching lines, in order; at most `most` lines match.
 pub fn find(session: &Session, query: &Query, most: usize) -> Vec<FoundText> {
-    let mut search = Search {
+    let mut search = SessionSearch {
         query,
         // Hidden matches are removed later, so they must not count.
         left: if query.live { usize::MAX } else { most },
@@ -209,7 +209,7 @@ impl FoundText {
     }
 }
 
-impl Search<'_> {
+impl SessionSearch<'_> {
     fn title(&mut self, session: &Session) {
         let title = Title::of(session, session.header_text("title"), &View::default());
         if let Some(title) = title.filter(|_| self.query.roles.is_empty() && self.query.tools.is_empty()) {

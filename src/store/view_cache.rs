@@ -49,7 +49,7 @@ struct ViewRun {
 
 /// The content of a checkpoint file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Checkpoint {
+struct ViewCheckpoint {
     device: u64,
     inode: u64,
     /// Length of the covered part of the log: complete lines, the last with its checksum.
@@ -67,7 +67,7 @@ fn build() -> u64 {
     key::hash(concat!("convo ", env!("CARGO_PKG_VERSION"), " view 2")).get()
 }
 
-impl Checkpoint {
+impl ViewCheckpoint {
     fn encoded(&self) -> Vec<u8> {
         let (kind, event, line) = match self.standing {
             None => (0, 0, 0),
@@ -104,7 +104,7 @@ impl Checkpoint {
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Option<Checkpoint> {
+    fn read(bytes: &[u8]) -> Option<ViewCheckpoint> {
         let (body, sum) = bytes.split_last_chunk::<8>()?;
         if u64::from_le_bytes(*sum) != u64::from(crc32c::crc32c(body)) {
             return None;
@@ -115,12 +115,12 @@ impl Checkpoint {
         if !rest.is_empty() || next()? != MAGIC || next()? != build() {
             return None;
         }
-        let mut checkpoint = Checkpoint {
+        let mut checkpoint = ViewCheckpoint {
             device: next()?,
             inode: next()?,
             length: next()?,
             lines: next()?,
-            ..Checkpoint::default()
+            ..ViewCheckpoint::default()
         };
         let (kind, event, line) = (next()?, next()?, next()?);
         let at = usize::try_from(line).ok()?;
@@ -152,7 +152,7 @@ impl Checkpoint {
         facts: &FileStat,
         length: u64,
         rules: FindRules<'_>,
-    ) -> Option<Checkpoint> {
+    ) -> Option<ViewCheckpoint> {
         let last = session.len().checked_sub(1)?;
         let outline = Outline::of(session, rules)?;
         let end = |index: usize| match index == last {
@@ -195,7 +195,7 @@ impl Checkpoint {
                 Some((number(event), SummaryPosition::Before(at(line)?)))
             }
         };
-        Some(Checkpoint {
+        Some(ViewCheckpoint {
             device: facts.device,
             inode: facts.inode,
             length,
@@ -334,7 +334,7 @@ impl Store {
             if facts.size < length || goaitools::unseen(session).is_some() {
                 return None;
             }
-            let bytes = Checkpoint::of(session, &file, &facts, length, rules)?.encoded();
+            let bytes = ViewCheckpoint::of(session, &file, &facts, length, rules)?.encoded();
             if bytes.len() as u64 > LONGEST {
                 return None;
             }
@@ -365,7 +365,7 @@ impl Store {
 }
 
 /// Reads an excerpt of an open log and all lines after the checkpoint; none on a mismatch.
-fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> {
+fn excerpt(checkpoint: ViewCheckpoint, file: &File, length: u64) -> Option<Session> {
     let facts = FileStat::of(file).ok()?;
     if (checkpoint.device, checkpoint.inode) != (facts.device, facts.inode) || checkpoint.length > length {
         return None;
@@ -386,9 +386,9 @@ fn excerpt(checkpoint: Checkpoint, file: &File, length: u64) -> Option<Session> 
 }
 
 /// The cached checkpoint of a log.
-fn cached(cache: &Directory, id: &str) -> Option<Checkpoint> {
+fn cached(cache: &Directory, id: &str) -> Option<ViewCheckpoint> {
     let file = cache.file(file_name(id), OFlags::RDONLY).ok()??;
     let mut bytes = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
-    Checkpoint::read(&bytes)
+    ViewCheckpoint::read(&bytes)
 }

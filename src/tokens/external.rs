@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{PoisonError, RwLock};
 
 /// Requests the token counts of texts; returns one count per text, in order.
-pub type Ask = Box<dyn Fn(&[&str]) -> Result<Vec<u64>> + Send + Sync>;
+pub type CountRequest = Box<dyn Fn(&[&str]) -> Result<Vec<u64>> + Send + Sync>;
 
 /// SHA-256 of a text, which identifies it without storing it.
 type ProgramFingerprint = [u8; 32];
@@ -25,7 +25,7 @@ const MAXIMUM: usize = 4096;
 /// An external tokenizer.
 pub(super) struct External {
     name: &'static str,
-    ask: Ask,
+    ask: CountRequest,
     known: RwLock<HashMap<ProgramFingerprint, u64>>,
 }
 
@@ -57,7 +57,7 @@ pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T> {
 
 impl External {
     /// A tokenizer that lives as long as the program.
-    pub fn leaked(name: &str, ask: Ask) -> &'static External {
+    pub fn leaked(name: &str, ask: CountRequest) -> &'static External {
         Box::leak(Box::new(External {
             name: Box::leak(name.into()),
             ask,

@@ -35,7 +35,7 @@ use crate::error::Result;
 use crate::model::message::{Message, ToolCall};
 use encoding::Encoding;
 use estimate::Estimate;
-use external::{Ask, External};
+use external::{CountRequest, External};
 
 /// A method of counting tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Tokenizer {
     /// unique, because counts are stored under it.
     ///
     /// If a request fails, counting unwinds to [`external::guarded`].
-    pub fn external(name: &str, ask: Ask) -> Tokenizer {
+    pub fn external(name: &str, ask: CountRequest) -> Tokenizer {
         Tokenizer(Counting::External(External::leaked(name, ask)))
     }
 

@@ -3,7 +3,7 @@
 use crate::env::Env;
 use convo::format::native::NativeReader;
 use convo::format::report::Report;
-use convo::format::{DocumentSource, Format, Purpose, Reader, Sessions, Stream, convert, detect, write};
+use convo::format::{DocumentSource, Format, Reader, Sessions, Stream, WritePurpose, convert, detect, write};
 use convo::model::stats::Stats;
 use convo::model::view::View;
 use proptest::collection::vec;
@@ -150,7 +150,7 @@ proptest! {
             for session in &sessions {
                 let view = View::replay(session);
                 let _ = Stats::of(session);
-                let _ = write(to, session, &view, Purpose::Export, &mut Vec::new(), &mut report);
+                let _ = write(to, session, &view, WritePurpose::Export, &mut Vec::new(), &mut report);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::output::{Color, Output, path_name};
 use crate::owner::refuse_other_owner;
 use crate::programs::counter_program;
 use crate::programs::database::ScratchDirectory;
-use crate::programs::hooks::{self, Hooks};
+use crate::programs::hooks::{self, HookRunner};
 use crate::terminal::palette::Palette;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::RunningSign;
@@ -40,7 +40,7 @@ pub struct Context {
     pub max_messages: Option<u64>,
     /// The configuration of `convo key`.
     pub key: config::Key,
-    hooks: Option<Box<Hooks>>,
+    hooks: Option<Box<HookRunner>>,
     colors: Option<BTreeMap<String, String>>,
     store: OnceLock<Store>,
     /// Whether the first input that is not empty begins with a packed session.
@@ -105,7 +105,8 @@ impl Context {
             ask_with: variable("CONVO_ASK_WITH").or(config.ask_with),
             max_messages: config.max_messages,
             key: config.key,
-            hooks: hooks.map(|hooks| Box::new(Hooks::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
+            hooks: hooks
+                .map(|hooks| Box::new(HookRunner::new(hooks, hook_timeout.unwrap_or(hooks::TIMEOUT)))),
             colors: config.colors,
             store: OnceLock::new(),
             packed: OnceLock::new(),
@@ -194,7 +195,7 @@ impl Context {
     }
 
     /// The commands to run after a change.
-    pub fn hooks(&self) -> Option<&Hooks> {
+    pub fn hooks(&self) -> Option<&HookRunner> {
         self.hooks.as_deref()
     }
 

@@ -1,13 +1,13 @@
 //! Access to the blocks of a message under repair.
 
-use super::Anthropic;
+use super::AnthropicRules;
 use crate::check::history::History;
 use crate::check::raw::{elements, set, text_part};
 use crate::model::json::{self, array};
 use std::borrow::Cow;
 
 /// The messages of a history.
-pub(super) type AnthropicHistory<'a, 'o> = History<'a, 'o, Anthropic>;
+pub(super) type AnthropicHistory<'a, 'o> = History<'a, 'o, AnthropicRules>;
 
 /// The blocks of a message; string content is one block.
 pub(super) fn blocks(raw: &[u8]) -> Vec<Cow<'_, [u8]>> {

@@ -15,12 +15,12 @@ use facts::{AnthropicContent, AnthropicFacts, AnthropicRole, CheckedBlock};
 use std::collections::{HashMap, HashSet};
 
 /// The API.
-pub(super) struct Anthropic;
+pub(super) struct AnthropicRules;
 
 /// Maximum number of `cache_control` marks in a request.
 const MARKS: usize = 4;
 
-impl Provider for Anthropic {
+impl Provider for AnthropicRules {
     type Facts = AnthropicFacts;
     const API: Api = Api::Anthropic;
     const ORDER: &'static [&'static str] = &[
@@ -69,7 +69,7 @@ impl Provider for Anthropic {
         marks(elements, findings);
     }
 
-    fn repair(rule: TableRule, history: &mut History<'_, '_, Anthropic>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, AnthropicRules>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

@@ -14,9 +14,9 @@ use facts::{GeminiFacts, GeminiPart, GeminiRole};
 use std::collections::HashSet;
 
 /// The API.
-pub(super) struct Gemini;
+pub(super) struct GeminiRules;
 
-impl Provider for Gemini {
+impl Provider for GeminiRules {
     type Facts = GeminiFacts;
     const API: Api = Api::Gemini;
     const ORDER: &'static [&'static str] = &["GE01", "GE05", "GE06", "GE02", "GE04", "GE03", "GE08", "GE07"];
@@ -81,7 +81,7 @@ impl Provider for Gemini {
         }
     }
 
-    fn repair(rule: TableRule, history: &mut History<'_, '_, Gemini>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, GeminiRules>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

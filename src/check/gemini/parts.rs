@@ -1,11 +1,11 @@
 //! Access to the parts of a turn under repair.
 
-use super::Gemini;
+use super::GeminiRules;
 use crate::check::history::History;
 use crate::check::raw::{elements, set};
 use crate::model::json::{self, array};
 
-pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, Gemini>;
+pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, GeminiRules>;
 
 /// The parts of a turn.
 pub(super) fn parts(raw: &[u8]) -> Vec<&[u8]> {

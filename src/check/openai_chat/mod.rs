@@ -11,7 +11,7 @@ use crate::model::json;
 use std::collections::HashMap;
 
 /// The API.
-pub(super) struct Chat;
+pub(super) struct ChatRules;
 
 /// Maximum length of a call id, in characters.
 pub(super) const LONGEST: usize = 40;
@@ -58,7 +58,7 @@ pub(super) struct ChatFacts {
     pub(super) speaks: bool,
 }
 
-impl Provider for Chat {
+impl Provider for ChatRules {
     type Facts = ChatFacts;
     const API: Api = Api::OpenaiChat;
     const ORDER: &'static [&'static str] = &[
@@ -118,7 +118,7 @@ impl Provider for Chat {
         }
     }
 
-    fn repair(rule: TableRule, history: &mut History<'_, '_, Chat>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, ChatRules>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

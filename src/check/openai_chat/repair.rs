@@ -1,6 +1,6 @@
 //! Repairs for OpenAI Chat.
 
-use super::{Chat, ChatContent, ChatRole, LONGEST, is_text_part, run_end};
+use super::{ChatContent, ChatRole, ChatRules, LONGEST, is_text_part, run_end};
 use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::history::History;
 use crate::check::raw::{elements, mark, result_text, set, short_id, string, text_member, text_part};
@@ -9,7 +9,7 @@ use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-type ChatHistory<'a, 'o> = History<'a, 'o, Chat>;
+type ChatHistory<'a, 'o> = History<'a, 'o, ChatRules>;
 
 pub(super) fn repair(rule: TableRule, history: &mut ChatHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {

@@ -12,7 +12,7 @@ use parts::PartFault;
 use std::collections::HashSet;
 
 /// The API.
-pub(super) struct Responses;
+pub(super) struct ResponsesRules;
 
 /// Types of calls with results in separate items, whose type is that of the call and `_output`.
 const CALLS: [&str; 6] = [
@@ -61,7 +61,7 @@ impl ResponsesFacts {
     }
 }
 
-impl Provider for Responses {
+impl Provider for ResponsesRules {
     type Facts = ResponsesFacts;
     const API: Api = Api::OpenaiResponses;
     const ORDER: &'static [&'static str] = &[
@@ -140,7 +140,7 @@ impl Provider for Responses {
         }
     }
 
-    fn repair(rule: TableRule, history: &mut History<'_, '_, Responses>, findings: &[&ApiViolation]) {
+    fn repair(rule: TableRule, history: &mut History<'_, '_, ResponsesRules>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
     }
 }

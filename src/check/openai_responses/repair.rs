@@ -1,7 +1,7 @@
 //! Repairs for OpenAI Responses.
 
 use super::parts::{self, PartFault};
-use super::{CALLS, ItemKind, Responses, ResponsesFacts};
+use super::{CALLS, ItemKind, ResponsesFacts, ResponsesRules};
 use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::history::{History, HistoryElement};
 use crate::check::raw::{elements, result_text, set, short_id};
@@ -9,7 +9,7 @@ use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashMap, HashSet};
 
-type ItemHistory<'a, 'o> = History<'a, 'o, Responses>;
+type ItemHistory<'a, 'o> = History<'a, 'o, ResponsesRules>;
 
 pub(super) fn repair(rule: TableRule, history: &mut ItemHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {

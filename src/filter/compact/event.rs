@@ -191,8 +191,8 @@ impl ViewEdit {
         fingerprint
     }
 
-    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &MessageIdLists<'_>) -> Edits<'r> {
-        let mut edits = Edits::default();
+    fn edits<'r>(&'r self, session: &Session, view: &View, ids: &MessageIdLists<'_>) -> ViewEdits<'r> {
+        let mut edits = ViewEdits::default();
         for (at, change) in self.fates.iter().enumerate() {
             let ItemChange::Becomes(body) = change else {
                 continue;
@@ -221,7 +221,7 @@ fn sha256(session: &Session, view: &View, items: &[usize]) -> String {
 }
 
 #[derive(Default)]
-struct Edits<'r> {
+struct ViewEdits<'r> {
     changed: Vec<Vec<u8>>,
     /// Messages that no edit can name: the event drops the old message and inserts the new one.
     replaced: Vec<(usize, &'r [u8])>,

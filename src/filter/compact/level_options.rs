@@ -3,7 +3,7 @@
 use super::options::CompactOptions;
 use super::sources;
 use super::state::{AtomLevel, CompactionState};
-use super::step::{self, mask::Candidates};
+use super::step::{self, mask::MaskCandidates};
 use crate::filter::summarize::{Prior, TermList, TextReader, read_all, weights};
 use crate::model::message::Role;
 use std::borrow::Cow;
@@ -131,7 +131,7 @@ impl Ladders {
 pub fn read(
     work: &CompactionState<'_>,
     options: &CompactOptions,
-    maskable: &Candidates,
+    maskable: &MaskCandidates,
     free: &[usize],
 ) -> Ladders {
     let leaves: HashSet<usize> = free.iter().copied().collect();
@@ -184,7 +184,7 @@ pub fn read(
 fn level_options(
     work: &CompactionState<'_>,
     options: &CompactOptions,
-    maskable: &Candidates,
+    maskable: &MaskCandidates,
     atom: usize,
     (nth, all): (usize, usize),
     (reader, found): (&mut TextReader, &mut Vec<u32>),

@@ -3,13 +3,13 @@
 use super::options::CompactOptions;
 use super::state::{AtomLevel, CompactionState};
 use super::step;
-use super::step::mask::Candidates;
+use super::step::mask::MaskCandidates;
 
 /// Reduces a message group to this level.
 pub fn set(
     work: &mut CompactionState<'_>,
     options: &CompactOptions,
-    maskable: &Candidates,
+    maskable: &MaskCandidates,
     atom: usize,
     level: AtomLevel,
 ) {

@@ -11,7 +11,7 @@ use super::levels::set;
 use super::options::CompactOptions;
 use super::prefix::SummaryLimit;
 use super::state::{AtomLevel, CompactionState};
-use super::step::mask::Candidates;
+use super::step::mask::MaskCandidates;
 use super::summary;
 use super::{row, step, tiered};
 use crate::error::Result;
@@ -71,7 +71,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let maskable = if options.steps.mask {
         step::mask::candidates(work, &options.mask)
     } else {
-        Candidates::new()
+        MaskCandidates::new()
     };
     let stays = |at: &usize| {
         work.items[*at]
@@ -188,7 +188,7 @@ fn kept_exchanges(work: &CompactionState<'_>, options: &CompactOptions, budget: 
 fn choose(
     work: &CompactionState<'_>,
     options: &CompactOptions,
-    maskable: &Candidates,
+    maskable: &MaskCandidates,
     free: &[usize],
     (mut room, least): (u64, u64),
 ) -> Vec<AtomLevel> {

@@ -50,7 +50,7 @@ pub(super) fn cost(session: &Session, index: usize, counter: Counter) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::continuation::{Before, NewSession, plan, plan_counted};
+    use crate::filter::continuation::{EarlierSessions, NewSession, plan, plan_counted};
     use crate::tokens::Tokenizer;
 
     fn session(texts: &[&str]) -> Session {
@@ -66,7 +66,7 @@ mod tests {
     fn cached_counts_apply_to_identical_lines_only() {
         let named = |name: &str| Counter::new(Tokenizer::named(name).unwrap(), None);
         let counter = named("chars4");
-        let before = Before::guessed(&session(&[]));
+        let before = EarlierSessions::guessed(&session(&[]));
         let new = NewSession {
             id: "one.1",
             created_at: None,

@@ -16,7 +16,7 @@ const CHAIN_TOKENS: &str = "chain_tokens";
 
 /// Facts about the earlier sessions of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct EarlierSessions {
     /// Number of sessions.
     pub sessions: u64,
     /// Creation time of the first session of the chain.
@@ -25,17 +25,17 @@ pub struct Before {
     pub tokens: u64,
 }
 
-impl Before {
+impl EarlierSessions {
     /// Reads the facts from the header, if it is reliable: the session begins a chain, or convo counted it.
-    pub fn from_header(session: &Session) -> Option<Before> {
+    pub fn from_header(session: &Session) -> Option<EarlierSessions> {
         if session.header_text("continued_from").is_none() {
             let created_at = session.header_text("created_at");
-            return Some(Before {
+            return Some(EarlierSessions {
                 created_at,
-                ..Before::default()
+                ..EarlierSessions::default()
             });
         }
-        Some(Before {
+        Some(EarlierSessions {
             tokens: number(session, CHAIN_TOKENS)?,
             sessions: number(session, "continuation_index")?,
             created_at: session.header_text(ORIGINAL),
@@ -43,8 +43,8 @@ impl Before {
     }
 
     /// Reads the facts from the header, with defaults, when the earlier sessions are not available.
-    pub fn guessed(session: &Session) -> Before {
-        Before::from_header(session).unwrap_or_else(|| Before {
+    pub fn guessed(session: &Session) -> EarlierSessions {
+        EarlierSessions::from_header(session).unwrap_or_else(|| EarlierSessions {
             sessions: number(session, "continuation_index").unwrap_or(1).max(1),
             created_at: session
                 .header_text(ORIGINAL)
@@ -54,8 +54,8 @@ impl Before {
     }
 
     /// The facts including `session`, for its continuation.
-    pub fn and(self, session: &Session, counter: Counter) -> Before {
-        Before {
+    pub fn and(self, session: &Session, counter: Counter) -> EarlierSessions {
+        EarlierSessions {
             sessions: self.sessions.saturating_add(1),
             created_at: self.created_at.or_else(|| session.header_text("created_at")),
             tokens: self.tokens.saturating_add(tokens(session, counter, None).1),
@@ -83,7 +83,7 @@ pub(super) fn tokens(session: &Session, counter: Counter, counted: Option<&Count
 
 pub(super) fn line(
     session: &Session,
-    before: &Before,
+    before: &EarlierSessions,
     new: &NewSession<'_>,
     (all, chain): (u64, u64),
 ) -> Vec<u8> {

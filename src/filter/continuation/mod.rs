@@ -16,7 +16,7 @@ use crate::model::{chain, key};
 use crate::tokens::Counter;
 use copies::{copy, marker, summary};
 pub use counted::CountedSession;
-pub use header::Before;
+pub use header::EarlierSessions;
 use std::collections::HashMap;
 
 /// Layout of the new session.
@@ -177,7 +177,7 @@ fn open_exchange(session: &Session, view: &View) -> Option<usize> {
 pub fn plan(
     session: &Session,
     counter: Counter,
-    before: &Before,
+    before: &EarlierSessions,
     new: &NewSession<'_>,
 ) -> Result<Option<Continuation>> {
     plan_counted(session, counter, before, new, None)
@@ -190,7 +190,7 @@ pub fn plan(
 pub fn plan_counted(
     session: &Session,
     counter: Counter,
-    before: &Before,
+    before: &EarlierSessions,
     new: &NewSession<'_>,
     counted: Option<&CountedSession>,
 ) -> Result<Option<Continuation>> {

@@ -16,14 +16,14 @@ const NEAR: usize = 64;
 
 /// Pairs in a common order, and pairs that moved.
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(super) struct MessagePairs {
     /// Both indexes ascend.
     pub in_order: Vec<(usize, usize)>,
     /// In the order of the second side.
     pub moved: Vec<(usize, usize)>,
 }
 
-pub(super) fn pairs(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Pairs {
+pub(super) fn pairs(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> MessagePairs {
     let by_id = by_ids(a, b);
     let rising = longest_rising(&by_id.iter().map(|(_, at)| *at).collect::<Vec<_>>());
     let chosen: HashSet<usize> = rising.iter().copied().collect();
@@ -47,7 +47,7 @@ pub(super) fn pairs(a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Pairs {
         in_order.extend(by_content(a, b, &left, &right));
     });
     in_order.sort_unstable();
-    Pairs { in_order, moved }
+    MessagePairs { in_order, moved }
 }
 
 /// Calls `gap` for the ranges between consecutive pairs.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::filter::continuation::{self, Before, NewSession, SessionLayout};
+use crate::filter::continuation::{self, EarlierSessions, NewSession, SessionLayout};
 use crate::filter::{Plan, Stamp, truncate};
 use crate::model::chain::{ChainLinks, order};
 use crate::model::view::Item;
@@ -12,7 +12,7 @@ fn counter() -> Counter {
 
 /// Continues a session and links the two.
 fn go_on(session: &mut Session) -> Session {
-    let before = Before::from_header(session).unwrap();
+    let before = EarlierSessions::from_header(session).unwrap();
     let source = session.header_text("id").unwrap();
     let id = continuation::ids(&source, before.sessions + 1).next().unwrap();
     let new = NewSession {

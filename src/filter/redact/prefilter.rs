@@ -54,14 +54,14 @@ const SIGNS: [(&str, Sign); 18] = [
     ("\\u001b", Sign::Always),
 ];
 
-struct Searcher {
+struct SignSearcher {
     automaton: AhoCorasick,
     /// The patterns and their kinds.
     signs: Vec<(String, Sign)>,
 }
 
-fn searcher() -> Option<&'static Searcher> {
-    static SEARCHER: OnceLock<Option<Searcher>> = OnceLock::new();
+fn searcher() -> Option<&'static SignSearcher> {
+    static SEARCHER: OnceLock<Option<SignSearcher>> = OnceLock::new();
     let build = || {
         let prefixes = shapes::prefixes().enumerate();
         let prefixes = prefixes.map(|(nth, prefix)| (prefix.to_string(), Sign::Prefix(nth)));
@@ -75,7 +75,7 @@ fn searcher() -> Option<&'static Searcher> {
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::DFA))
             .build(signs.iter().map(|(text, _)| text));
-        Some(Searcher {
+        Some(SignSearcher {
             automaton: automaton.ok()?,
             signs,
         })

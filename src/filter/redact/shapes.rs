@@ -184,19 +184,19 @@ pub fn may_have_shape(nth: usize, after: &[u8]) -> bool {
     })
 }
 
-struct Searcher {
+struct ShapeSearcher {
     automaton: AhoCorasick,
     /// The shape of each pattern.
     shapes: Vec<&'static SecretShape>,
 }
 
-fn searcher() -> Option<&'static Searcher> {
-    static SEARCHER: OnceLock<Option<Searcher>> = OnceLock::new();
+fn searcher() -> Option<&'static ShapeSearcher> {
+    static SEARCHER: OnceLock<Option<ShapeSearcher>> = OnceLock::new();
     let build = || {
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(prefixes());
-        Some(Searcher {
+        Some(ShapeSearcher {
             automaton: automaton.ok()?,
             shapes: shapes().collect(),
         })

@@ -1,7 +1,7 @@
 //! The retention policy of a session as a state machine: adds turns, requests and applies summaries, handles failures
 //! and enforces the total. Reads no clock; every operation terminates because each repeated step reduces the size.
 
-use super::queue::{LinkedTurns, Queue, QueuedTurn};
+use super::queue::{LinkedTurns, QueuedTurn, TurnQueue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::health::{Health, State};
 use crate::model::retention::{Memory, Overflow, Strategy};
@@ -16,12 +16,12 @@ pub struct ShownMemory {
     pub pending: LinkedTurns,
     /// Turns that wait for a recovery, if shown.
     pub backlog: LinkedTurns,
-    /// Size of the summary, see [`Cost::summary_size`]; 0 when there is none or it is not shown.
+    /// Size of the summary, see [`TokenCost::summary_size`]; 0 when there is none or it is not shown.
     pub summary: u64,
 }
 
 /// Counts tokens and shortens summaries.
-pub trait Cost {
+pub trait TokenCost {
     /// Tokens of the shown parts.
     fn context(&self, shown: &ShownMemory) -> u64;
     /// Size of a summary in the context, in the unit of turn sizes; 0 for an empty one.
@@ -70,9 +70,9 @@ pub struct RetentionState<T> {
     is_recovering: bool,
     shows_all: bool,
     summary: String,
-    backlog: Queue<T>,
-    pending: Queue<T>,
-    recent: Queue<T>,
+    backlog: TurnQueue<T>,
+    pending: TurnQueue<T>,
+    recent: TurnQueue<T>,
     next: u64,
 }
 
@@ -101,9 +101,9 @@ impl<T: Clone> RetentionState<T> {
             is_recovering: false,
             shows_all: false,
             summary: String::new(),
-            backlog: Queue::default(),
-            pending: Queue::default(),
-            recent: Queue::default(),
+            backlog: TurnQueue::default(),
+            pending: TurnQueue::default(),
+            recent: TurnQueue::default(),
             next: 0,
         })
     }
@@ -187,13 +187,13 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// Tokens that the model receives.
-    pub fn tokens(&self, cost: &impl Cost) -> u64 {
+    pub fn tokens(&self, cost: &impl TokenCost) -> u64 {
         self.tokens_with(cost.summary_size(&self.summary), cost)
     }
 
-    fn tokens_with(&self, summary: u64, cost: &impl Cost) -> u64 {
+    fn tokens_with(&self, summary: u64, cost: &impl TokenCost) -> u64 {
         let shows = self.shows_summary();
-        let listed = |is: bool, queue: &Queue<T>| if is { queue.list() } else { LinkedTurns::default() };
+        let listed = |is: bool, queue: &TurnQueue<T>| if is { queue.list() } else { LinkedTurns::default() };
         cost.context(&ShownMemory {
             recent: self.recent.list(),
             pending: listed(shows, &self.pending),
@@ -207,7 +207,7 @@ impl<T: Clone> RetentionState<T> {
     /// # Errors
     ///
     /// [`ErrorKind::No`] when the total would be exceeded and the policy is `error`; the memory is then unchanged.
-    pub fn add(&mut self, turn: T, size: u64, cost: &impl Cost) -> Result<Enforced<T>> {
+    pub fn add(&mut self, turn: T, size: u64, cost: &impl TokenCost) -> Result<Enforced<T>> {
         if self.memory.strategy == Strategy::None {
             return Ok(Enforced {
                 dropped: vec![turn],
@@ -222,7 +222,7 @@ impl<T: Clone> RetentionState<T> {
         let evicted = self.recent.take(beyond);
         let truncates = self.memory.strategy == Strategy::Truncation;
         let degraded = self.state() == State::Degraded;
-        let mut removed = Queue::default();
+        let mut removed = TurnQueue::default();
         let waiting = match (truncates, degraded) {
             (true, _) => &mut removed,
             (false, true) => &mut self.backlog,
@@ -257,7 +257,7 @@ impl<T: Clone> RetentionState<T> {
     ///
     /// [`ErrorKind::Unavailable`] when the summary is blank, when it is too long and the policy is `error`, or when it
     /// cannot be shortened. The memory must not be used afterwards.
-    pub fn fit_summary(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+    pub fn fit_summary(&mut self, cost: &impl TokenCost) -> Result<Enforced<T>> {
         let refused = |what: String| Error::new(ErrorKind::Unavailable, what);
         let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
         if self.summary.trim().is_empty() {
@@ -280,7 +280,7 @@ impl<T: Clone> RetentionState<T> {
     /// # Errors
     ///
     /// [`ErrorKind::No`] when the total is exceeded and the policy is `error`.
-    pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
+    pub fn enforce(&mut self, cost: &impl TokenCost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
         let summary_size = cost.summary_size(&self.summary);
         let mut enforced = Enforced {
@@ -382,7 +382,7 @@ impl<T: Clone> RetentionState<T> {
         request: &Request<T>,
         summary: &str,
         now: &str,
-        cost: &impl Cost,
+        cost: &impl TokenCost,
     ) -> Result<Enforced<T>> {
         let before = self.clone();
         let done = self.try_apply(request, summary, cost);
@@ -394,7 +394,12 @@ impl<T: Clone> RetentionState<T> {
         done
     }
 
-    fn try_apply(&mut self, request: &Request<T>, summary: &str, cost: &impl Cost) -> Result<Enforced<T>> {
+    fn try_apply(
+        &mut self,
+        request: &Request<T>,
+        summary: &str,
+        cost: &impl TokenCost,
+    ) -> Result<Enforced<T>> {
         self.summary = summary.to_string();
         let requested: HashSet<u64> = request.serials.iter().copied().collect();
         for entries in [&mut self.backlog, &mut self.pending] {
@@ -423,7 +428,7 @@ impl<T: Clone> RetentionState<T> {
     pub fn flush(
         &mut self,
         mut now: String,
-        cost: &impl Cost,
+        cost: &impl TokenCost,
         mut ask: impl FnMut(&Request<T>) -> std::result::Result<String, String>,
         mut wait: impl FnMut(&str),
     ) -> Result<()> {

@@ -21,21 +21,21 @@ pub struct LinkedTurns {
 
 /// Turns in order of age. The total size is maintained, so reading it takes constant time.
 #[derive(Clone, Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct TurnQueue<T> {
     entries: VecDeque<QueuedTurn<T>>,
     size: u64,
 }
 
-impl<T> Default for Queue<T> {
+impl<T> Default for TurnQueue<T> {
     fn default() -> Self {
-        Queue {
+        TurnQueue {
             entries: VecDeque::new(),
             size: 0,
         }
     }
 }
 
-impl<T> Queue<T> {
+impl<T> TurnQueue<T> {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -80,8 +80,8 @@ impl<T> Queue<T> {
     }
 
     /// Removes the oldest `count` turns.
-    pub fn take(&mut self, count: usize) -> Queue<T> {
-        let mut taken = Queue::default();
+    pub fn take(&mut self, count: usize) -> TurnQueue<T> {
+        let mut taken = TurnQueue::default();
         for entry in self.entries.drain(..count) {
             self.size -= entry.size;
             taken.push(entry);
@@ -90,8 +90,8 @@ impl<T> Queue<T> {
     }
 
     /// Removes the newest `count` turns.
-    pub fn take_back(&mut self, count: usize) -> Queue<T> {
-        let mut taken = Queue::default();
+    pub fn take_back(&mut self, count: usize) -> TurnQueue<T> {
+        let mut taken = TurnQueue::default();
         for entry in self.entries.split_off(self.entries.len() - count) {
             self.size -= entry.size;
             taken.push(entry);
@@ -100,7 +100,7 @@ impl<T> Queue<T> {
     }
 
     /// Appends newer turns.
-    pub fn extend(&mut self, newer: Queue<T>) {
+    pub fn extend(&mut self, newer: TurnQueue<T>) {
         self.size += newer.size;
         self.entries.extend(newer.entries);
     }

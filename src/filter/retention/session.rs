@@ -5,7 +5,7 @@ use super::super::compact::event::{CompactionInfo, InsertedSummary, ItemChange, 
 use super::super::compact::state::summary_cost;
 use super::super::{Plan, Stamp};
 use super::estimate::{TurnEstimate, shorten, turn_size};
-use super::policy::{Cost, Part, RetentionState, ShownMemory};
+use super::policy::{Part, RetentionState, ShownMemory, TokenCost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::penguiflow::{PenguiflowState, PlacedTurn, TurnZone};
 use crate::model::health::{self, Health};
@@ -27,7 +27,7 @@ enum ContextMeasure {
     Tokens { counter: Counter, other: u64 },
 }
 
-impl Cost for ContextMeasure {
+impl TokenCost for ContextMeasure {
     fn context(&self, shown: &ShownMemory) -> u64 {
         match self {
             ContextMeasure::Estimate(estimate) => estimate.context(shown),

@@ -4,12 +4,12 @@ use super::violation::Violation;
 
 /// The limits of a number of matches: at least one, unless there is an upper limit.
 #[derive(Clone, Copy)]
-pub struct Amount {
+pub struct MatchLimits {
     pub min: Option<usize>,
     pub max: Option<usize>,
 }
 
-impl Amount {
+impl MatchLimits {
     /// Why the limits are contradictory.
     pub fn fault(self) -> Option<String> {
         let (min, max) = (self.min?, self.max?);

@@ -1,6 +1,6 @@
 //! `called`, `after`, `before`: tool calls by name, arguments and result.
 
-use super::amount::Amount;
+use super::amount::MatchLimits;
 use super::subject::{Subject, SubjectCall};
 use super::text::{ExpectedValue, RuleText};
 use super::violation::Violation;
@@ -66,8 +66,8 @@ pub struct Called {
 }
 
 impl Called {
-    fn amount(&self) -> Amount {
-        Amount {
+    fn amount(&self) -> MatchLimits {
+        MatchLimits {
             min: self.min,
             max: self.max,
         }

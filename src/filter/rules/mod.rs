@@ -26,7 +26,7 @@ use toml::Spanned;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RuleFile {
     rule: Vec<Spanned<Assertions>>,
 }
 
@@ -59,7 +59,7 @@ impl SessionRule {
     /// # Errors
     /// [`Config`](crate::error::ErrorKind::Config) with line and column.
     pub fn read(text: &str) -> Result<Vec<SessionRule>> {
-        let file: File = toml_error::read(text)?;
+        let file: RuleFile = toml_error::read(text)?;
         if file.rule.is_empty() {
             return Err(toml_error::at(text, 0, "no rules"));
         }

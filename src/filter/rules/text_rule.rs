@@ -1,6 +1,6 @@
 //! `says`: expected texts in messages.
 
-use super::amount::Amount;
+use super::amount::MatchLimits;
 use super::subject::{Subject, SubjectMessage};
 use super::text::TextPattern;
 use super::violation::Violation;
@@ -30,8 +30,8 @@ enum Place {
 }
 
 impl Says {
-    fn amount(&self) -> Amount {
-        Amount {
+    fn amount(&self) -> MatchLimits {
+        MatchLimits {
             min: self.min,
             max: self.max,
         }

@@ -1,6 +1,6 @@
 //! Builds the header of a part or a fork: members of the session's header and the lineage.
 
-use super::Split;
+use super::PlannedSplit;
 use crate::model::event::begin_session;
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
@@ -25,7 +25,7 @@ const NESTED: u32 = 2;
 const REPEATED: usize = 4096;
 
 /// The header of part number `nth`, from 0.
-pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
+pub(super) fn header(split: &PlannedSplit<'_>, nth: usize) -> Vec<u8> {
     let (before, count) = (split.header, split.parts.len());
     let text = |name: &str| {
         let value = before.iter().find(|(known, _)| known == name);
@@ -73,7 +73,7 @@ pub(super) fn header(split: &Split<'_>, nth: usize) -> Vec<u8> {
 }
 
 /// The header of a fork with the stem as id.
-pub(super) fn of_fork(split: &Split<'_>, at: Option<&str>, created_at: Option<&str>) -> Vec<u8> {
+pub(super) fn of_fork(split: &PlannedSplit<'_>, at: Option<&str>, created_at: Option<&str>) -> Vec<u8> {
     let mut line = begin_session(&split.stem);
     if let Some(created) = created_at {
         line.text("created_at", created);

@@ -95,7 +95,7 @@ pub struct PlannedPart {
 
 /// A planned split.
 #[derive(Debug)]
-pub struct Split<'s> {
+pub struct PlannedSplit<'s> {
     session: &'s Session,
     view: View,
     copied: Vec<CopiedMessage>,
@@ -111,7 +111,7 @@ pub struct Split<'s> {
     pub notes: Vec<String>,
 }
 
-impl<'s> Split<'s> {
+impl<'s> PlannedSplit<'s> {
     /// Decides where a session is cut. A token limit requires a counter. A limit that the copied messages would fill
     /// is [`Usage`](crate::error::ErrorKind::Usage), a message that is not in the view [`No`](crate::error::ErrorKind::No).
     pub fn plan(
@@ -119,12 +119,12 @@ impl<'s> Split<'s> {
         ways: &SplitConditions,
         carry: CopyPolicy,
         counter: Option<Counter>,
-    ) -> Result<Split<'s>> {
+    ) -> Result<PlannedSplit<'s>> {
         let view = View::replay(session);
         let copied = copies::collect(session, &view, carry, counter);
         let mut notes = Vec::new();
         let parts = cut_points::decide(session, &view, ways, &copied, counter, &mut notes)?;
-        Ok(Split {
+        Ok(PlannedSplit {
             session,
             view,
             copied,
@@ -143,7 +143,7 @@ impl<'s> Split<'s> {
     }
 
     /// Changes the ids of the parts to `STEM.1`, `STEM.2`, ...
-    pub fn with_stem(mut self, stem: &str) -> Split<'s> {
+    pub fn with_stem(mut self, stem: &str) -> PlannedSplit<'s> {
         self.stem = stem.to_string();
         self
     }
@@ -199,7 +199,7 @@ pub(super) fn beginning(
         is_too_large: false,
         copied: 0,
     };
-    let split = Split {
+    let split = PlannedSplit {
         session,
         view,
         copied: Vec::new(),

@@ -1,7 +1,7 @@
 //! Builds a part as a session: header, copied messages, original lines, one event that reproduces its view, and the
 //! link to the next part.
 
-use super::{PlannedPart, Split, copies, header};
+use super::{PlannedPart, PlannedSplit, copies, header};
 use crate::error::Result;
 use crate::filter::Stamp;
 use crate::filter::compact::event::{CompactionInfo, ItemChange, ViewEdit};
@@ -21,7 +21,7 @@ pub struct SplitPart {
 }
 
 /// Builds part number `nth`, from 0.
-pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<SplitPart> {
+pub(super) fn make(split: &PlannedSplit<'_>, nth: usize) -> Result<SplitPart> {
     let id = split.id(nth);
     let mut session = lines(split, &split.parts[nth], &id, &header::header(split, nth))?;
     if nth + 1 < split.parts.len() {
@@ -35,7 +35,12 @@ pub(super) fn make(split: &Split<'_>, nth: usize) -> Result<SplitPart> {
 }
 
 /// The lines of a part after the header, for a session with this id.
-pub(super) fn lines(split: &Split<'_>, part: &PlannedPart, id: &str, header: &[u8]) -> Result<Session> {
+pub(super) fn lines(
+    split: &PlannedSplit<'_>,
+    part: &PlannedPart,
+    id: &str,
+    header: &[u8],
+) -> Result<Session> {
     let source = split.session;
     let mut session = Session::default();
     session.push_new(header);
@@ -136,7 +141,7 @@ fn stamp(id: &str, what: &str, session: &Session) -> Stamp {
     }
 }
 
-impl Split<'_> {
+impl PlannedSplit<'_> {
     /// The id of a message of the view.
     fn name_of(&self, item: &Item) -> String {
         let own = item

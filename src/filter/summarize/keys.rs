@@ -6,7 +6,7 @@ use super::numbers::{SEED, fold};
 const LONGEST: usize = 16;
 
 /// The bytes of a word, padded with zeros; no word contains a zero byte.
-pub type Key = [u64; 2];
+pub type WordKey = [u64; 2];
 
 /// The same byte in all eight positions.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -49,7 +49,7 @@ fn letters_and_digits(bytes: u64) -> u64 {
 
 /// The end of the word of ASCII letters and digits at `start`, and the key of its lower case; none if it is too long.
 #[inline(always)]
-pub fn folded_word(bytes: &[u8], start: usize) -> (usize, Option<Key>) {
+pub fn folded_word(bytes: &[u8], start: usize) -> (usize, Option<WordKey>) {
     // Most words are short, and one read is enough.
     if let Some(eight) = bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
         let eight = u64::from_le_bytes(*eight);
@@ -78,7 +78,7 @@ pub fn folded_word(bytes: &[u8], start: usize) -> (usize, Option<Key>) {
 
 /// The key of a part of a text; none if it is empty or too long.
 #[inline(always)]
-pub fn key(bytes: &[u8], start: usize, end: usize) -> Option<Key> {
+pub fn key(bytes: &[u8], start: usize, end: usize) -> Option<WordKey> {
     let length = end
         .checked_sub(start)
         .filter(|length| (1..=LONGEST).contains(length))?;
@@ -94,7 +94,7 @@ pub fn key(bytes: &[u8], start: usize, end: usize) -> Option<Key> {
 }
 
 /// The bytes of a word, padded with zeros.
-pub fn word_of(key: Key) -> [u8; LONGEST] {
+pub fn word_of(key: WordKey) -> [u8; LONGEST] {
     let [one, other] = key.map(u128::from);
     (one | other << 64).to_le_bytes()
 }
@@ -103,7 +103,7 @@ pub fn word_of(key: Key) -> [u8; LONGEST] {
 #[derive(Debug)]
 pub struct Keys<V> {
     /// A hash table; a key of zeros is empty. The number of slots is a power of two, or 0.
-    slots: Vec<(Key, V)>,
+    slots: Vec<(WordKey, V)>,
     len: usize,
     seed: u64,
 }
@@ -126,7 +126,7 @@ impl<V: Copy + Default> Keys<V> {
 
     /// The slot of a key, or the empty one for it.
     #[inline(always)]
-    fn place(&self, key: Key) -> usize {
+    fn place(&self, key: WordKey) -> usize {
         let last = self.slots.len() - 1;
         let mut place = fold(key[0] ^ self.seed, key[1] ^ SPREAD) as usize & last;
         while self.slots[place].0 != key && self.slots[place].0 != [0; 2] {
@@ -137,13 +137,13 @@ impl<V: Copy + Default> Keys<V> {
 
     /// The value of a key; the default one if it is unknown.
     #[inline(always)]
-    pub fn get(&self, key: Key) -> V {
+    pub fn get(&self, key: WordKey) -> V {
         self.slots[self.place(key)].1
     }
 
     /// The value of a key; that of `first` when it is new.
     #[inline(always)]
-    pub fn get_or_insert_with(&mut self, key: Key, first: impl FnOnce() -> V) -> V {
+    pub fn get_or_insert_with(&mut self, key: WordKey, first: impl FnOnce() -> V) -> V {
         let place = self.place(key);
         if self.slots[place].0 == key {
             return self.slots[place].1;
@@ -154,7 +154,7 @@ impl<V: Copy + Default> Keys<V> {
     }
 
     #[cold]
-    fn insert(&mut self, place: usize, key: Key, value: V) {
+    fn insert(&mut self, place: usize, key: WordKey, value: V) {
         self.slots[place] = (key, value);
         self.len += 1;
         if 2 * self.len > self.slots.len() {

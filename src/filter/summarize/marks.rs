@@ -155,9 +155,9 @@ pub(super) fn marks(word: &str) -> u32 {
 }
 
 /// The marks of short words, and of all words.
-type Known = (Keys<u32>, (TermNumbers, Vec<u32>));
+type KnownWords = (Keys<u32>, (TermNumbers, Vec<u32>));
 
-static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+static KNOWN: LazyLock<KnownWords> = LazyLock::new(|| {
     let (mut numbers, mut known) = (TermNumbers::default(), Vec::new());
     let mut add = |mark: u32, word: &str| {
         let number = numbers.of(word) as usize;

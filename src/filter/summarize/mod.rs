@@ -265,7 +265,7 @@ pub fn hand_over(
         .requests
         .retain(|request| !registered.contains(request.trim()));
     let mut room = options.budget.saturating_sub(count(&beginning));
-    let blocks = handoff::Blocks::of(&facts, &options.style.questions, count);
+    let blocks = handoff::HandoffBlocks::of(&facts, &options.style.questions, count);
     let written = |room: u64| {
         format!("{beginning}{}", blocks.write(room))
             .trim_end()

@@ -31,18 +31,18 @@ impl Prior {
 
     /// The weight of the text alone, with neutral role and recency.
     pub fn of(text: &str) -> Prior {
-        Prior::marked(text, Marks::of(text))
+        Prior::marked(text, WordMarks::of(text))
     }
 
     /// Like `of`, for a text whose marks are known.
-    pub(in crate::filter) fn marked(text: &str, marks: Marks) -> Prior {
+    pub(in crate::filter) fn marked(text: &str, marks: WordMarks) -> Prior {
         let when = |applies: bool, factor: u16| if applies { factor } else { 1000 };
         let question = text.trim_end().ends_with('?') && !text.contains('.');
         Prior(
             [
-                when(marks.has(Marks::FIRST_PERSON), 1350),
-                when(marks.has(Marks::DATED), 1350),
-                when(marks.has(Marks::NAMED), 1200),
+                when(marks.has(WordMarks::FIRST_PERSON), 1350),
+                when(marks.has(WordMarks::DATED), 1350),
+                when(marks.has(WordMarks::NAMED), 1200),
                 when(text.contains("[image:"), 1200),
                 when(question, 500),
                 1000,
@@ -61,11 +61,11 @@ impl Prior {
 
     /// Applies the factors of profile coverage-v2: whether the text answers a question, reports an action, or asks a
     /// further question.
-    pub(super) fn dialogue(self, text: &str, marks: Marks, answers: bool) -> Prior {
+    pub(super) fn dialogue(self, text: &str, marks: WordMarks, answers: bool) -> Prior {
         let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
         let asks_further = text.trim_end().ends_with('?') && text.contains('.');
         self.worth(when(answers, 1250))
-            .worth(when(marks.has(Marks::REPORTS), 1250))
+            .worth(when(marks.has(WordMarks::REPORTS), 1250))
             .worth(when(asks_further, 700))
     }
 
@@ -101,49 +101,49 @@ impl Prior {
 
 /// Properties of the words of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::filter) struct Marks(u8);
+pub(in crate::filter) struct WordMarks(u8);
 
-impl Marks {
+impl WordMarks {
     /// A word in the first person.
-    pub const FIRST_PERSON: Marks = Marks(1);
+    pub const FIRST_PERSON: WordMarks = WordMarks(1);
     /// A date or a number.
-    pub const DATED: Marks = Marks(1 << 1);
+    pub const DATED: WordMarks = WordMarks(1 << 1);
     /// A word that reports an action.
-    pub const REPORTS: Marks = Marks(1 << 2);
+    pub const REPORTS: WordMarks = WordMarks(1 << 2);
     /// A name.
-    pub const NAMED: Marks = Marks(1 << 3);
+    pub const NAMED: WordMarks = WordMarks(1 << 3);
 
     /// The marks of a text.
-    pub fn of(text: &str) -> Marks {
-        let name = Marks::NAMED.when(has_name(text));
-        words(text).fold(name, |marks, word| marks | Marks::of_word(word))
+    pub fn of(text: &str) -> WordMarks {
+        let name = WordMarks::NAMED.when(has_name(text));
+        words(text).fold(name, |marks, word| marks | WordMarks::of_word(word))
     }
 
     /// The marks of a whole word, which may contain underscores.
-    pub fn of_word(word: &str) -> Marks {
-        Marks::DATED.when(is_number(word) || TIMES.has(word))
-            | Marks::FIRST_PERSON.when(FIRST_PERSON.has(word))
-            | Marks::REPORTS.when(reports(word))
+    pub fn of_word(word: &str) -> WordMarks {
+        WordMarks::DATED.when(is_number(word) || TIMES.has(word))
+            | WordMarks::FIRST_PERSON.when(FIRST_PERSON.has(word))
+            | WordMarks::REPORTS.when(reports(word))
     }
 
     /// These marks if the condition is true, else none.
     #[inline(always)]
-    pub fn when(self, condition: bool) -> Marks {
-        Marks(self.0 * u8::from(condition))
+    pub fn when(self, condition: bool) -> WordMarks {
+        WordMarks(self.0 * u8::from(condition))
     }
 
     /// Whether there is one of these marks.
-    pub fn has(self, marks: Marks) -> bool {
+    pub fn has(self, marks: WordMarks) -> bool {
         self.0 & marks.0 != 0
     }
 }
 
-impl BitOr for Marks {
-    type Output = Marks;
+impl BitOr for WordMarks {
+    type Output = WordMarks;
 
     #[inline(always)]
-    fn bitor(self, other: Marks) -> Marks {
-        Marks(self.0 | other.0)
+    fn bitor(self, other: WordMarks) -> WordMarks {
+        WordMarks(self.0 | other.0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::keys::{Keys, folded_word, word_end, word_of, word_start};
 use super::numbers::TermNumbers;
-use super::prior_weight::{Marks, has_name, is_name};
+use super::prior_weight::{WordMarks, has_name, is_name};
 use super::terms::{TextElement, for_each_folded_piece};
 use crate::model::threads::each_piece;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ pub struct TextReader {
     /// All terms that were ever read.
     numbers: TermNumbers,
     /// Short words of ASCII text.
-    short: Keys<Known>,
+    short: Keys<KnownWord>,
     /// Other words.
     words: TermNumbers,
     /// For each of those the number of its term plus one; 0 for stop words.
@@ -38,10 +38,10 @@ struct Appearance {
 
 /// A known word.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct KnownWord {
     /// The number of its term plus one; 0 for a stop word.
     term: u32,
-    marks: Marks,
+    marks: WordMarks,
 }
 
 /// Bytes of text per different word, about.
@@ -74,12 +74,12 @@ impl TextReader {
     }
 
     /// Appends the terms of a text, each once per `thing`; returns the marks of the text.
-    pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) -> Marks {
+    pub fn read(&mut self, thing: usize, text: &str, found: &mut Vec<u32>) -> WordMarks {
         let thing = self.before + thing as u32 + 1;
         if text.is_ascii() {
             return self.read_ascii(thing, text, found);
         }
-        let mut marks = Marks::NAMED.when(has_name(text));
+        let mut marks = WordMarks::NAMED.when(has_name(text));
         // Normalization composes nothing across white space.
         for piece in text.split_ascii_whitespace() {
             if piece.is_ascii() {
@@ -93,40 +93,40 @@ impl TextReader {
                 };
                 self.found(thing, number, found);
             });
-            marks = marks | Marks::of(piece);
+            marks = marks | WordMarks::of(piece);
         }
         marks
     }
 
-    fn read_ascii(&mut self, thing: u32, text: &str, found: &mut Vec<u32>) -> Marks {
+    fn read_ascii(&mut self, thing: u32, text: &str, found: &mut Vec<u32>) -> WordMarks {
         let bytes = text.as_bytes();
-        let (mut marks, mut at) = (Marks::default(), 0);
+        let (mut marks, mut at) = (WordMarks::default(), 0);
         while let Some(start) = word_start(bytes, at) {
             let key;
             (at, key) = folded_word(bytes, start);
             // An upper-case letter.
             let capital = bytes[start] & 0x20 == 0;
-            marks = marks | Marks::NAMED.when(capital && is_name(bytes, start));
+            marks = marks | WordMarks::NAMED.when(capital && is_name(bytes, start));
             let known = match key.filter(|_| !is_joined(bytes, at)) {
                 Some(key) => self.short.get_or_insert_with(key, || {
                     let word = word_of(key);
                     let lower = std::str::from_utf8(&word[..at - start]).unwrap_or_default();
-                    Known {
+                    KnownWord {
                         term: term(&mut self.numbers, lower),
-                        marks: Marks::of_word(lower),
+                        marks: WordMarks::of_word(lower),
                     }
                 }),
                 None => {
                     let mut joined = text[start..at].to_ascii_lowercase();
-                    let mut marks = Marks::of_word(&text[start..at]);
+                    let mut marks = WordMarks::of_word(&text[start..at]);
                     while is_joined(bytes, at) {
                         let part = at + 1;
                         at = word_end(bytes, part);
                         joined.push_str(&text[part..at].to_ascii_lowercase());
-                        marks = marks | Marks::of_word(&text[part..at]);
+                        marks = marks | WordMarks::of_word(&text[part..at]);
                     }
                     let term = self.word(&joined);
-                    Known { term, marks }
+                    KnownWord { term, marks }
                 }
             };
             self.found(thing, known.term, found);
@@ -135,7 +135,7 @@ impl TextReader {
         // An underscore joins words to one, which has other marks.
         match memchr::memchr(b'_', bytes) {
             None => marks,
-            Some(_) => Marks::of(text),
+            Some(_) => WordMarks::of(text),
         }
     }
 
@@ -271,7 +271,7 @@ mod tests {
         ) {
             let text = pieces.concat();
             let (mut reader, mut found) = (TextReader::for_about(0), Vec::new());
-            prop_assert_eq!(reader.read(0, &text, &mut found), Marks::of(&text), "{:?}", text);
+            prop_assert_eq!(reader.read(0, &text, &mut found), WordMarks::of(&text), "{:?}", text);
             let (mut numbers, mut own) = (TermNumbers::default(), Vec::new());
             for_each_term(&text, |term| own.push(numbers.of(term)));
             let mut seen = std::collections::HashSet::new();

@@ -3,7 +3,7 @@
 
 use super::answering::answering;
 use super::greedy::{GreedyOffer, OfferSource, take_best};
-use super::prior_weight::Marks;
+use super::prior_weight::WordMarks;
 use super::reader::read_all;
 use super::term_list::TermList;
 use super::term_weight::weights;
@@ -71,7 +71,7 @@ const REACH: usize = 3;
 /// What the selection needs of a candidate, in one place: candidates are evaluated in any order, and most time goes to
 /// reading memory.
 #[repr(Rust, packed(4))]
-struct Candidate {
+struct ScoredCandidate {
     prior: u64,
     tokens: u32,
     /// The index of its first term; its last one precedes the first term of the next candidate.
@@ -80,9 +80,9 @@ struct Candidate {
     left: u32,
 }
 
-const _: () = assert!(size_of::<Candidate>() <= 20, "there are many");
+const _: () = assert!(size_of::<ScoredCandidate>() <= 20, "there are many");
 
-impl Candidate {
+impl ScoredCandidate {
     /// The range of the terms that still have a value.
     fn valued(&self) -> Range<usize> {
         self.start as usize..(self.start + self.left) as usize
@@ -92,7 +92,7 @@ impl Candidate {
 /// Candidates and the terms of all of them.
 #[derive(Default)]
 struct CandidateTerms {
-    candidates: Vec<Candidate>,
+    candidates: Vec<ScoredCandidate>,
     terms: TermList,
 }
 
@@ -111,7 +111,7 @@ impl CandidateTerms {
         let before = self.terms.len() as u32;
         self.terms.append(&other.terms);
         self.candidates
-            .extend(other.candidates.into_iter().map(|candidate| Candidate {
+            .extend(other.candidates.into_iter().map(|candidate| ScoredCandidate {
                 start: candidate.start + before,
                 ..candidate
             }));
@@ -135,7 +135,7 @@ impl<'u> UnitCandidates<'u> {
     pub fn read(
         (count, bytes): (usize, usize),
         unit: impl Fn(usize) -> (Cow<'u, str>, u64) + Sync + 'u,
-        prior: impl Fn(usize, &str, Marks) -> u64 + Sync,
+        prior: impl Fn(usize, &str, WordMarks) -> u64 + Sync,
     ) -> UnitCandidates<'u> {
         let mut all = CandidateTerms::default();
         let names = read_all(
@@ -149,7 +149,7 @@ impl<'u> UnitCandidates<'u> {
                     terms.clear();
                     let marks = reader.read(nth, &text, &mut terms);
                     piece.terms.extend(&terms);
-                    piece.candidates.push(Candidate {
+                    piece.candidates.push(ScoredCandidate {
                         prior: prior(nth, &text, marks),
                         tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                         start,

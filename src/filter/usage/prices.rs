@@ -49,7 +49,7 @@ struct Model {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
+struct PriceFile {
     as_of: String,
     #[serde(default = "dollars")]
     currency: String,
@@ -96,7 +96,7 @@ impl Prices {
                 Prices::of_litellm(&entries)
             }
             false => {
-                let file: File = toml_error::read(text)?;
+                let file: PriceFile = toml_error::read(text)?;
                 Prices {
                     as_of: file.as_of,
                     currency: file.currency,

@@ -7,8 +7,8 @@ use crate::error::{Error, Position, Result};
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::request::order;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{DocumentSource, EditedSession, Purpose, Target, native, written};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{DocumentSource, EditedSession, WritePurpose, WriteTarget, native, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
@@ -17,8 +17,12 @@ use std::collections::HashSet;
 use std::io::Write;
 
 /// Writes the view of a session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
-    if purpose == Purpose::Export {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
+    if purpose == WritePurpose::Export {
         let keeps_event = |index: usize| {
             let name = session
                 .record(index)
@@ -46,7 +50,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
     let own = settings.iter().find(|(name, _)| name == "model");
     match given.as_deref().or(own.map(|(_, model)| *model)) {
         Some(model) => text.push_str(&encode::member("model", model)),
-        None if purpose == Purpose::Export => {
+        None if purpose == WritePurpose::Export => {
             let what = "no model written, but aichat requires one; add --model CLIENT:MODEL";
             report.note(Position::default(), what);
         }
@@ -77,7 +81,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
             None => write(
                 returned.session,
                 returned.view,
-                Target(Purpose::Return, out, report),
+                WriteTarget(WritePurpose::Return, out, report),
             )?,
         }
     }
@@ -94,7 +98,7 @@ fn with_changes(
     session: &Session,
     view: &View,
     file: &[u8],
-    purpose: Purpose,
+    purpose: WritePurpose,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
     let (_, elements) = read::session(&DocumentSource::alone(file), &mut Report::default())?;
@@ -257,7 +261,7 @@ fn lists(
     view: &View,
     elements: &[ReadElement],
     bytes: &[u8],
-    purpose: Purpose,
+    purpose: WritePurpose,
     report: &mut Report,
 ) -> [Vec<NewElement>; 2] {
     let writing = ListWriter {
@@ -337,7 +341,7 @@ fn is_rule(role: Role) -> bool {
 struct ListWriter<'w> {
     elements: &'w [ReadElement],
     bytes: &'w [u8],
-    purpose: Purpose,
+    purpose: WritePurpose,
 }
 
 impl ListWriter<'_> {
@@ -387,7 +391,7 @@ impl ListWriter<'_> {
                 continue;
             }
             let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
-            if self.purpose == Purpose::Export {
+            if self.purpose == WritePurpose::Export {
                 for (message, item) in messages.iter().zip(&items) {
                     losses::members(
                         message,
@@ -412,5 +416,5 @@ fn is_lossless(header: &[u8]) -> bool {
     let is_own = records::note(header, NAME).is_some();
     let title = if is_own { "title" } else { "type" };
     let members = ["type", "version", "id", "key", "source", title];
-    losses::keeps_header(header, &members, &[Member::Model], NAME)
+    losses::keeps_header(header, &members, &[WorkspaceMember::Model], NAME)
 }

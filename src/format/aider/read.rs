@@ -8,14 +8,14 @@ use crate::format::kit::records::passthrough;
 use crate::format::lines::placed_lines;
 use crate::format::native::HeaderBuilder;
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Input, SessionReader};
+use crate::format::{DocumentSource, Format, SessionInput, SessionReader};
 use crate::model::json::{ObjectBuilder, quoted};
 use crate::model::record::body_of;
 use crate::model::session::Session;
 use crate::model::{event, key, time};
 
 /// Opens a file.
-pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open(input: SessionInput) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(Histories {
         name: input.name.clone(),
         pieces: LogSplitter::new(input),

@@ -9,7 +9,7 @@ use crate::format::kit::losses;
 use crate::format::kit::records::passthrough_raw;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
-use crate::format::{Purpose, Target, written};
+use crate::format::{WritePurpose, WriteTarget, written};
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -19,7 +19,11 @@ use crate::model::{json, time};
 const EPOCH: &str = "1970-01-01 00:00:00";
 
 /// Writes the view of a session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let mut history = AiderHistory::default();
     if !has_no_start_line(session) {
         let begun = session
@@ -32,7 +36,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
             .map_or(EPOCH.to_string(), |time| time[..EPOCH.len()].replace('T', " "));
         history.text.push_str(&format!("\n{BEGINS}{begun}\n"));
     }
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         let keeps_event = |index: usize| console_output(session, index).is_some();
         losses::records(session, is_lossless, keeps_event, report);
     }
@@ -51,7 +55,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
             report.count_loss(Loss::Summary, 1);
             history.console(&format!("Summary: {text}"));
         } else if let Some(message) = item.message(session) {
-            if purpose == Purpose::Export {
+            if purpose == WritePurpose::Export {
                 losses::members(&message, item.body(session), losses::UNNAMED_MEMBERS, &[], report);
             }
             history.message(&message, report);

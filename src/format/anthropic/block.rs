@@ -105,7 +105,7 @@ pub fn write(part: &[u8], writing: &mut WriteSettings<'_>) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Purpose;
+    use crate::format::WritePurpose;
     use crate::format::report::Report;
     use crate::format::request::Api;
     use std::collections::HashMap;
@@ -114,7 +114,7 @@ mod tests {
     fn blocks_of_the_api_are_kept_whatever_the_session_was_read_from() {
         let mut writing = WriteSettings {
             api: Api::Anthropic,
-            purpose: Purpose::Export,
+            purpose: WritePurpose::Export,
             own: false,
             keeps_thoughts: false,
             calls: &HashMap::new(),

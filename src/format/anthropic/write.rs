@@ -2,7 +2,7 @@
 //! message that follows their calls.
 
 use super::block;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::request::call::CallMembers;
 use crate::format::request::request_part::{
     AnnotatedMessage, RequestPart, WriteSettings, add_members, extra_members,
@@ -65,8 +65,8 @@ impl TurnEncoder for MessageEncoder {
         for part in annotated.reasoning() {
             // Programs keep unsigned reasoning in their files without sending it again. A message without metadata is new.
             let is_in_file = annotated.message.metadata.is_some();
-            let is_kept =
-                writing.keeps_thoughts || writing.own && writing.purpose == Purpose::Return && is_in_file;
+            let is_kept = writing.keeps_thoughts
+                || writing.own && writing.purpose == WritePurpose::Return && is_in_file;
             match thinking(part, is_kept) {
                 Some(block) => reasoning.push(block),
                 None => part_losses::reasoning(part, writing.report),

@@ -6,7 +6,7 @@ use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession};
 use crate::format::object::text;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::model::json;
 
 pub struct Atif;
@@ -25,7 +25,7 @@ impl Codec for Atif {
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     /// The first step that is not a system step.
     type Outline = Option<usize>;
 

@@ -2,8 +2,8 @@
 
 use super::codec::Atif;
 use super::{NAME, encode};
-use crate::format::Purpose;
-use crate::format::kit::{Editor, Edits, ElementEdit, Layout, Source, Writer, losses};
+use crate::format::WritePurpose;
+use crate::format::kit::{Editor, ElementEdit, ElementEdits, Layout, Source, Writer, losses};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -28,7 +28,7 @@ impl Editor for Atif {
     }
 
     /// Numbers steps without gaps.
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raws = &edits.source.raws;
         let list = edits.rewritten(writer);
         let is_kept = |(nth, edit): (usize, &ElementEdit)| match edit {
@@ -70,7 +70,7 @@ impl Editor for Atif {
     }
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
-        if out.purpose == Purpose::Export {
+        if out.purpose == WritePurpose::Export {
             // Results have the time of their step.
             let mut times = messages.iter().map(|annotated| annotated.message.timestamp);
             let of_step = times.next().flatten();

@@ -4,7 +4,7 @@ use super::line::{LineId, is_uuid};
 use super::log::ClaudeLog;
 use super::{NAME, record};
 use crate::error::Position;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::kit::records::note;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::{has_more_data, has_unknown_members};
@@ -61,7 +61,7 @@ pub struct LineFactory<'r> {
     pub log: &'r ClaudeLog,
     pub ids: ClaudeIds,
     /// The purpose of writing.
-    pub purpose: Purpose,
+    pub purpose: WritePurpose,
     /// Losses.
     pub report: &'r mut Report,
 }
@@ -277,7 +277,7 @@ impl LineFactory<'_> {
         let Some(message) = record.message() else { return };
         let role = message.role();
         let has = |name: &str| json::member(body, name).is_some();
-        if self.purpose == Purpose::Export {
+        if self.purpose == WritePurpose::Export {
             let id = message.id.is_some_and(|id| !is_uuid(id));
             self.report.count_loss(Loss::Id, u64::from(id));
             self.report.count_loss(Loss::Usage, u64::from(has("tokens")));

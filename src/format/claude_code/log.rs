@@ -5,7 +5,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::content;
 use crate::format::lines::{ByteLines, placed_lines};
 use crate::format::report::Report;
-use crate::format::sessions::Input;
+use crate::format::sessions::SessionInput;
 use crate::model::json;
 use crate::model::record::body_of;
 use crate::model::source_bytes::SourceBytes;
@@ -95,7 +95,7 @@ impl KnownLines {
 impl ClaudeLog {
     /// Reads a log: completely if it may be written back, otherwise only the bytes that its sessions need. Damage goes
     /// to the report.
-    pub fn read(input: Input, hashes: bool, report: &mut Report) -> Result<ClaudeLog> {
+    pub fn read(input: SessionInput, hashes: bool, report: &mut Report) -> Result<ClaudeLog> {
         let mut lines = ByteLines::new(input.head, input.rest);
         let mut reading = LogReading {
             whole: input.returns,

@@ -47,7 +47,7 @@ mod write_back;
 use super::detect::signature::has_content;
 use super::detect::{LineKind, ObjectShape, Signature};
 use super::report::{Loss, LossSet, Report};
-use super::sessions::{Input, SessionReader};
+use super::sessions::{SessionInput, SessionReader};
 use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 use crate::error::Result;
 use crate::model::session::Session;
@@ -118,13 +118,13 @@ enum ReadPurpose {
 }
 
 /// Opens a log, which is read when its first session is requested.
-fn open(input: Input, purpose: ReadPurpose) -> Result<Box<dyn SessionReader>> {
+fn open(input: SessionInput, purpose: ReadPurpose) -> Result<Box<dyn SessionReader>> {
     Ok(Box::new(ClaudeLogReader::Waiting(Some(input), purpose)))
 }
 
 /// Reads the sessions of concatenated logs.
 enum ClaudeLogReader {
-    Waiting(Option<Input>, ReadPurpose),
+    Waiting(Option<SessionInput>, ReadPurpose),
     Open(VecDeque<LogConversion>),
 }
 

@@ -9,7 +9,7 @@ use crate::format::report::Report;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{RequestPart, WriteSettings};
 use crate::format::request::{Api, draft};
-use crate::format::{Purpose, anthropic};
+use crate::format::{WritePurpose, anthropic};
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::{event, summary};
@@ -190,7 +190,7 @@ pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
 pub fn content(body: &[u8], own: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut writing = WriteSettings {
         api: Api::Anthropic,
-        purpose: Purpose::Return,
+        purpose: WritePurpose::Return,
         own,
         keeps_thoughts: false,
         calls: &HashMap::new(),

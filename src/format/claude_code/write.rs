@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::kit::records::{self, passthrough_raw};
 use crate::format::request::Api;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Purpose, Target};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{WritePurpose, WriteTarget};
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::session::{Class, Session};
 use crate::model::source_bytes::SourceBytes;
@@ -24,7 +24,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Writes the view of a session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let (bytes, sources) = lines(session);
     let log_of = |bytes| {
         ClaudeLog::of(Arc::new(SourceBytes {
@@ -59,8 +63,12 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
     decide(&mut changes, &parsed, &mut maker)?;
     let id = maker.envelope.session;
     write_log(&log, changes, out)?;
-    if purpose == Purpose::Export {
-        let placed = [Member::Directory, Member::Branch, Member::Model];
+    if purpose == WritePurpose::Export {
+        let placed = [
+            WorkspaceMember::Directory,
+            WorkspaceMember::Branch,
+            WorkspaceMember::Model,
+        ];
         let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &placed, NAME);
         let keeps_event = |index: usize| !sources[index].is_empty() || View::is_moved_by(session, index);
         losses::records(session, keeps, keeps_event, report);

@@ -9,7 +9,7 @@ use super::parts::parts;
 use super::session::{BuiltSession, LogConversion};
 use crate::error::{Error, Result};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, written};
+use crate::format::{EditedSession, WritePurpose, written};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -78,7 +78,7 @@ fn change(
             envelope: envelope(&parsed),
             log,
             ids,
-            purpose: Purpose::Return,
+            purpose: WritePurpose::Return,
             report,
         };
         decide(&mut changes, &parsed, &mut maker)?;
@@ -92,7 +92,7 @@ fn change(
             envelope,
             log,
             ids,
-            purpose: Purpose::Return,
+            purpose: WritePurpose::Return,
             report,
         };
         keep_branches_separate(log, &mut changes, &first.lines, others, &mut maker);

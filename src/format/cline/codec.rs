@@ -9,7 +9,7 @@ use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::request::{Api, draft};
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 
@@ -18,7 +18,7 @@ pub struct Cline {
     /// The manifest next to the session.
     pub manifest: Option<Vec<u8>>,
     /// The messages that the model receives in place of the session's.
-    pub compacted: Option<Compacted>,
+    pub compacted: Option<CompactionFile>,
 }
 
 /// Without companion files.
@@ -28,22 +28,22 @@ pub static CLINE: Cline = Cline {
 };
 
 /// The messages of a compaction file.
-pub struct Compacted {
+pub struct CompactionFile {
     /// Their ids, without that of the compaction message.
     pub ids: Vec<String>,
     /// Id and text of the compaction message.
     pub summary: Option<(String, String)>,
 }
 
-impl Compacted {
+impl CompactionFile {
     /// From the messages of a compaction file.
-    pub fn of(messages: &[&[u8]]) -> Compacted {
+    pub fn of(messages: &[&[u8]]) -> CompactionFile {
         let id = |message: &&[u8]| text(message, "id");
         let summary = messages
             .iter()
             .find_map(|message| Some((id(message)?, compaction(message)?)));
         let others = messages.iter().filter(|message| compaction(message).is_none());
-        Compacted {
+        CompactionFile {
             ids: others.filter_map(id).collect(),
             summary,
         }
@@ -57,7 +57,7 @@ impl Codec for Cline {
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     type Outline = Option<Vec<u8>>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
@@ -114,7 +114,7 @@ impl Codec for Cline {
         };
         let id = text(raw, "id");
         let compacted = self.compacted.as_ref();
-        let is_hidden = |compacted: &Compacted| id.as_ref().is_none_or(|id| !compacted.ids.contains(id));
+        let is_hidden = |compacted: &CompactionFile| id.as_ref().is_none_or(|id| !compacted.ids.contains(id));
         let visible = match compacted.is_some_and(is_hidden) {
             true => Visible::Hidden,
             false => Visible::Whole,

@@ -1,11 +1,11 @@
 //! Reads a session with the manifest and the compaction file next to it.
 
 use super::NAME;
-use super::codec::{Cline, Compacted};
+use super::codec::{Cline, CompactionFile};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::records::note;
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Purpose, kit};
+use crate::format::{DocumentSource, WritePurpose, kit};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 
@@ -31,21 +31,21 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     let compaction = file.filter(|file| *file != name).and_then(neighbor);
     let compacted = compaction.and_then(|bytes| {
         let messages = json::elements(json::member(&bytes, "messages")?, Dialect::Strict)?;
-        Some(Compacted::of(&messages))
+        Some(CompactionFile::of(&messages))
     });
     let codec = Cline { manifest, compacted };
     Ok(vec![kit::read_document(&codec, source, report)?])
 }
 
 /// Returns an error if the model receives another file than the one to be changed.
-pub fn check(session: &Session, purpose: Purpose) -> Result<()> {
+pub fn check(session: &Session, purpose: WritePurpose) -> Result<()> {
     let is_extra = |index: usize| {
         let event = session.record(index);
         let event = event.event().filter(|event| event.name() == "summary");
         event
             .is_some_and(|event| note(event.raw, NAME).is_some_and(|note| json::member(note, "of").is_some()))
     };
-    if purpose != Purpose::Return || !(0..session.len()).any(is_extra) {
+    if purpose != WritePurpose::Return || !(0..session.len()).any(is_extra) {
         return Ok(());
     }
     let what = "the model receives the compaction file that the manifest names, which convo does not write";

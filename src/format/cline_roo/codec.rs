@@ -7,7 +7,7 @@ use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, SummaryDraf
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, blocks, content};
 use crate::model::json::{self, array, quoted};
 use crate::model::key;
@@ -29,7 +29,7 @@ pub static CLINE_ROO: ClineRoo = ClineRoo {
 
 /// Information about all units.
 #[derive(Default)]
-pub struct Outline {
+pub struct ClineRooOutline {
     /// The time of the first unit.
     begun: Option<f64>,
     directory: Option<Vec<u8>>,
@@ -59,8 +59,8 @@ impl Codec for ClineRoo {
     const ORDERS: bool = true;
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "created_at", "source"];
-    const REPRESENTED: &'static [Member] = &[Member::Directory];
-    type Outline = Outline;
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
+    type Outline = ClineRooOutline;
 
     fn unit(&self, elements: &[Vec<u8>]) -> usize {
         let is_thought = |element: &&Vec<u8>| ElementKind::of(element) == ElementKind::Reasoning;
@@ -71,24 +71,24 @@ impl Codec for ClineRoo {
         run.max(1) + usize::from(is_followed)
     }
 
-    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+    fn add_info(&self, outline: &ClineRooOutline, info: &mut SessionInfo) {
         info.created = outline.begun.and_then(time);
         info.workspace = Workspace::new(outline.directory.as_deref(), None, None);
         info.id = self.is_unnamed.then(|| outline.id.clone());
     }
 
-    fn outline(&self, units: &[Vec<u8>]) -> Outline {
+    fn outline(&self, units: &[Vec<u8>]) -> ClineRooOutline {
         let messages: Vec<&[u8]> = units.iter().map(|unit| last(unit)).collect();
         let kinds: Vec<ElementKind> = messages.iter().map(|message| ElementKind::of(message)).collect();
         let of = |kind: ElementKind| kinds.iter().enumerate().filter(move |(_, own)| **own == kind);
-        let mut outline = Outline {
+        let mut outline = ClineRooOutline {
             begun: units.iter().flat_map(|unit| elements(unit)).find_map(stamp),
             directory: units.iter().find_map(|unit| directory(unit)),
             first: of(ElementKind::Message)
                 .next()
                 .map_or(units.len(), |(nth, _)| nth),
             summary: of(ElementKind::Summary).next_back().map(|(nth, _)| nth),
-            ..Outline::default()
+            ..ClineRooOutline::default()
         };
         if self.is_unnamed {
             outline.id = match outline.begun {
@@ -116,7 +116,7 @@ impl Codec for ClineRoo {
         outline
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, unit: &[u8]) -> Decoded {
+    fn decode(&self, outline: &ClineRooOutline, nth: usize, unit: &[u8]) -> Decoded {
         let elements = elements(unit);
         let Some((message, reasoning_parts)) = elements.split_last() else {
             return Decoded::Unrecognized;
@@ -177,7 +177,7 @@ fn is_assistant(element: &[u8]) -> bool {
     json::member(element, "role") == Some(b"\"assistant\"")
 }
 
-impl Outline {
+impl ClineRooOutline {
     /// Whether a message of a unit is not sent: it is truncated, or its call precedes the summary.
     fn hides(&self, nth: usize, message: &[u8], draft: &draft::AnnotatedDraft) -> bool {
         let is_sent = self.summary.is_none_or(|from| nth >= from);
@@ -193,7 +193,7 @@ impl Outline {
 
 impl Panel {
     /// Adds the interface file's information about units, each of which ends with its message.
-    fn add_unit_info(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut Outline) {
+    fn add_unit_info(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut ClineRooOutline) {
         let (mut is_roo, mut has_figures, mut at) = (false, false, 0);
         let mut used = self.used.iter().peekable();
         for (nth, message) in messages.iter().enumerate() {

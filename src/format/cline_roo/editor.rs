@@ -5,8 +5,8 @@ use super::element::{elements, is_tagged, milliseconds};
 use super::encode::{self, CallIds};
 use super::tags;
 use crate::error::{Error, Result};
-use crate::format::Purpose;
-use crate::format::kit::{Codec, Editor, Edits, ElementChange, ElementEdit, Source, Writer, losses};
+use crate::format::WritePurpose;
+use crate::format::kit::{Codec, Editor, ElementChange, ElementEdit, ElementEdits, Source, Writer, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -16,12 +16,12 @@ use crate::model::message::Role;
 impl Editor for ClineRoo {
     type Context = CallIds;
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         if is_roo(edits.source) {
             return tags::tagged(edits, writer);
         }
         let list = edits.rewritten(writer);
-        if writer.purpose == Purpose::Return {
+        if writer.purpose == WritePurpose::Return {
             return list;
         }
         // The list of omitted messages is in another file.
@@ -36,7 +36,7 @@ impl Editor for ClineRoo {
         list
     }
 
-    fn check(&self, edits: &Edits<'_, ClineRoo>, list: &[ElementEdit]) -> Result<()> {
+    fn check(&self, edits: &ElementEdits<'_, ClineRoo>, list: &[ElementEdit]) -> Result<()> {
         let kept = (0..edits.source.raws.len()).map(ElementEdit::Keep);
         let is_appended = list.len() >= kept.len()
             && kept.eq(list[..edits.source.raws.len()].iter().cloned())

@@ -3,7 +3,7 @@
 
 use super::codec::ClineRoo;
 use super::element::{ElementKind, elements, last, milliseconds, text};
-use crate::format::kit::{Edits, ElementChange, ElementEdit, NextElement, Writer};
+use crate::format::kit::{ElementChange, ElementEdit, ElementEdits, NextElement, Writer};
 use crate::format::request::draft;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::key;
@@ -54,7 +54,7 @@ impl TruncationTag {
 }
 
 /// The edits that give a Roo history its view.
-pub fn tagged(edits: &Edits<'_, ClineRoo>, writer: &mut Writer<'_, ClineRoo>) -> Vec<ElementEdit> {
+pub fn tagged(edits: &ElementEdits<'_, ClineRoo>, writer: &mut Writer<'_, ClineRoo>) -> Vec<ElementEdit> {
     let (session, source) = (edits.session, edits.source);
     let order = edits.order();
     let new = edits.summary(&order);

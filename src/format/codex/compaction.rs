@@ -10,7 +10,7 @@ use crate::model::key;
 
 /// The state before a compaction.
 #[derive(Default)]
-pub struct Before {
+pub struct StateBeforeCompaction {
     /// Ids of the first and the last message of the log so far.
     pub ends: Option<[String; 2]>,
     /// Ids of the messages that the previous compaction inserted.
@@ -25,7 +25,7 @@ pub fn event(
     name: &str,
     at: Option<&[u8]>,
     envelope: Option<Vec<u8>>,
-    before: &mut Before,
+    before: &mut StateBeforeCompaction,
 ) -> Vec<u8> {
     let id = |prefix: &str, nth: usize| key::id_from(prefix, format!("{nth}\n{name}"));
     let items =

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Purpose, Target, written};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
@@ -19,11 +19,19 @@ use crate::model::view::{Item, View};
 use std::rc::Rc;
 
 /// Writes the view of a session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let items = items::of_view(session, view, false, report);
     let about = LogInfo::of(session, view);
-    if purpose == Purpose::Export {
-        let placed = [Member::Directory, Member::Branch, Member::Model];
+    if purpose == WritePurpose::Export {
+        let placed = [
+            WorkspaceMember::Directory,
+            WorkspaceMember::Branch,
+            WorkspaceMember::Model,
+        ];
         let keeps = |body: &[u8]| !about.renamed && losses::keeps_header(body, &losses::HEADER, &placed, "");
         losses::records(session, keeps, |_| false, report);
     }
@@ -67,7 +75,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
             if let Some(event) = display_event(message) {
                 line(&time, "event_msg", &event)?;
             }
-            if purpose == Purpose::Export {
+            if purpose == WritePurpose::Export {
                 count_losses(message, item.body(session), report);
             }
         } else {

@@ -2,7 +2,7 @@
 
 use super::line::{CodexLine, CodexLineKind};
 use super::object;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::Report;
 use crate::format::request::{self, Api, request_part};
 use crate::model::json::{self, ObjectBuilder};
@@ -14,7 +14,14 @@ use std::borrow::Cow;
 /// The items for each item of a view. Losses go to the report; `own` if the session was read from a log, whose order is
 /// kept.
 pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -> Vec<Vec<Vec<u8>>> {
-    let request = request::built_of(Api::OpenaiResponses, own, session, view, Purpose::Return, report);
+    let request = request::built_of(
+        Api::OpenaiResponses,
+        own,
+        session,
+        view,
+        WritePurpose::Return,
+        report,
+    );
     let mut items = vec![Vec::new(); view.items.len()];
     if let (Some(system), Some(item)) = (request.system, request.system_items.first()) {
         let mut built = ObjectBuilder::default();

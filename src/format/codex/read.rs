@@ -1,6 +1,6 @@
 //! Reads a log as a session.
 
-use super::compaction::{self, Before};
+use super::compaction::{self, StateBeforeCompaction};
 use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::RecordSource;
 use super::usage::CodexFigures;
@@ -11,7 +11,7 @@ use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
-use crate::format::{DocumentSource, Input, SessionReader};
+use crate::format::{DocumentSource, SessionInput, SessionReader};
 use crate::model::json;
 use crate::model::key::Derive;
 use crate::model::session::Session;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 pub const UNKNOWN: &[u8] = b"\"unknown\"";
 
 /// Opens an input with one or more concatenated logs.
-pub fn open(input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open(input: SessionInput) -> Result<Box<dyn SessionReader>> {
     let begins = || -> StartRule {
         let mut beginning = header::Beginning::default();
         Box::new(move |line| beginning.is_another(line))
@@ -57,7 +57,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     let compacted = steps
         .iter()
         .any(|step| matches!(step, RecordSource::Compacted(_)));
-    let (mut before, mut derive) = (Before::default(), Derive::default());
+    let (mut before, mut derive) = (StateBeforeCompaction::default(), Derive::default());
     for (nth, step) in steps.iter().enumerate() {
         let first = &lines[step.lines()[0]];
         let body = match step {

@@ -8,7 +8,7 @@ use super::{NAME, encode_new, items};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, Target, written};
+use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -17,13 +17,17 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 /// Writes one session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     if !log_slot::was_read_from_log(session) {
-        return encode_new::write(session, view, Target(purpose, out, report));
+        return encode_new::write(session, view, WriteTarget(purpose, out, report));
     }
     let items = items::of_view(session, view, true, report);
     let slots = log_slot::of_session(session, view, &items);
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         losses::events(session, NAME, report);
     }
     CodexLogWriter::new(session, view, items, slots).write(out)
@@ -42,7 +46,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
             None => write(
                 returned.session,
                 returned.view,
-                Target(Purpose::Return, out, report),
+                WriteTarget(WritePurpose::Return, out, report),
             )?,
         }
     }

@@ -5,27 +5,27 @@ use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 use std::collections::HashSet;
 
 #[derive(Default)]
-pub struct Continue {
+pub struct ContinueCodec {
     /// The creation time in the index.
     pub created: Option<String>,
 }
 
 /// Without an index.
-pub static CONTINUE: Continue = Continue { created: None };
+pub static CONTINUE: ContinueCodec = ContinueCodec { created: None };
 
 /// Information about all units.
-pub struct Outline {
+pub struct ContinueOutline {
     /// Ids of calls whose results are separate items.
     answered: HashSet<String>,
 }
 
-impl Codec for Continue {
+impl Codec for ContinueCodec {
     const FORMAT: Format = Format::Continue;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Continue session";
@@ -35,8 +35,8 @@ impl Codec for Continue {
     const COPIES_LAYOUT: bool = true;
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
-    type Outline = Outline;
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
+    type Outline = ContinueOutline;
 
     fn unit(&self, items: &[Vec<u8>]) -> usize {
         // A summary covers everything up to its item, so it also ends the reasoning.
@@ -63,16 +63,16 @@ impl Codec for Continue {
         }
     }
 
-    fn outline(&self, units: &[Vec<u8>]) -> Outline {
+    fn outline(&self, units: &[Vec<u8>]) -> ContinueOutline {
         let items = units.iter().flat_map(|unit| json::items(unit.as_slice()));
         let tools = items.filter(|item| role(item).as_deref() == Some("tool"));
         let ids = tools.filter_map(|item| text(message_of(item), "toolCallId"));
-        Outline {
+        ContinueOutline {
             answered: ids.map(|id| id.into_owned()).collect(),
         }
     }
 
-    fn decode(&self, outline: &Outline, _: usize, unit: &[u8]) -> Decoded {
+    fn decode(&self, outline: &ContinueOutline, _: usize, unit: &[u8]) -> Decoded {
         let items = json::items(unit);
         if items.first().is_none_or(|item| role(item).is_none()) {
             return Decoded::Unrecognized;

@@ -1,12 +1,12 @@
 //! Writes Continue's items with the kit. Hidden messages are removed, except those covered by a summary, which is on
 //! the last item that it covers. Continue sends the results in call states, so results are written there.
 
-use super::codec::Continue;
+use super::codec::ContinueCodec;
 use super::decode::text;
 use super::encode;
 use crate::format::kit::records::annotated_messages;
 use crate::format::kit::{
-    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Writer, losses,
+    Codec, Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -20,10 +20,10 @@ use std::collections::HashSet;
 /// An item that only has a summary.
 const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextItems":[]}]"#;
 
-impl Editor for Continue {
+impl Editor for ContinueCodec {
     type Context = ();
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut plan = ContinuePlan {
             edits,
             live: edits.session.live_events().into_iter().collect(),
@@ -86,7 +86,7 @@ impl Editor for Continue {
 }
 
 struct ContinuePlan<'e, 'c> {
-    edits: &'e Edits<'c, Continue>,
+    edits: &'e ElementEdits<'c, ContinueCodec>,
     /// The active events.
     live: HashSet<usize>,
     out: Vec<ElementEdit>,
@@ -94,7 +94,7 @@ struct ContinuePlan<'e, 'c> {
 
 impl ContinuePlan<'_, '_> {
     /// Adds the next units; those covered by a summary are kept.
-    fn next(&mut self, next: NextElement, is_covered: bool, writer: &mut Writer<'_, Continue>) {
+    fn next(&mut self, next: NextElement, is_covered: bool, writer: &mut Writer<'_, ContinueCodec>) {
         let edits = self.edits;
         match next {
             NextElement::Element(nth) if edits.changes[nth] == ElementChange::Removed && !is_covered => {}
@@ -137,7 +137,7 @@ impl ContinuePlan<'_, '_> {
     fn answer(&mut self, item: usize, report: &mut Report) -> bool {
         let edits = self.edits;
         let bodies = [edits.view.items[item].body(edits.session)];
-        let results = annotated_messages(&bodies, Continue::NAME);
+        let results = annotated_messages(&bodies, ContinueCodec::NAME);
         let Some(result) = results
             .first()
             .filter(|annotated| annotated.message.role() == Role::Tool)

@@ -1,6 +1,6 @@
 //! Reads a document as a session.
 
-use super::codec::Continue;
+use super::codec::ContinueCodec;
 use super::decode::text;
 use crate::error::{Error, Result};
 use crate::format::report::Report;
@@ -21,7 +21,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         return Err(error.hint("give the session files listed in sessions.json"));
     }
     let index = (source.neighbor)(INDEX).ok().flatten();
-    let codec = Continue {
+    let codec = ContinueCodec {
         created: index.and_then(|index| created_at(&index, &text(document, "sessionId")?)),
     };
     Ok(vec![kit::read_document(&codec, source, report)?])

@@ -4,14 +4,14 @@ use super::encode::events;
 use super::event::{self, data, member};
 use super::{NAME, sessions};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar, Source,
-    Writer, lines_of,
+    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
+    Source, Writer, lines_of,
 };
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{Format, SessionInput};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::time;
@@ -21,7 +21,7 @@ pub struct Copilot;
 
 /// Information about all events.
 #[derive(Default)]
-pub struct Outline {
+pub struct CopilotOutline {
     /// The calls that messages request.
     requested: HashSet<String>,
     /// Reasoning in a separate event before its message.
@@ -40,10 +40,14 @@ impl Codec for Copilot {
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[
+        WorkspaceMember::Directory,
+        WorkspaceMember::Branch,
+        WorkspaceMember::Model,
+    ];
     /// Session events contain the title.
     const HAS_TITLE: bool = false;
-    type Outline = Outline;
+    type Outline = CopilotOutline;
 
     fn begins(&self, line: &[u8]) -> bool {
         data(line, "session.start").is_some()
@@ -73,7 +77,7 @@ impl Codec for Copilot {
         }
     }
 
-    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+    fn add_info(&self, outline: &CopilotOutline, info: &mut SessionInfo) {
         info.title = outline.title.clone();
         let (own, first) = (outline.workspace.clone(), std::mem::take(&mut info.workspace));
         info.workspace = Workspace {
@@ -84,7 +88,7 @@ impl Codec for Copilot {
     }
 
     /// Reads the session's name and directory from `workspace.yaml`.
-    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         let mut sidecar = Sidecar::default();
         if input.name.as_deref() == Some("events.jsonl")
             && let Some(workspace) = neighbor("workspace.yaml")
@@ -97,8 +101,8 @@ impl Codec for Copilot {
         sidecar
     }
 
-    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
-        let mut outline = Outline::default();
+    fn outline(&self, elements: &[Vec<u8>]) -> CopilotOutline {
+        let mut outline = CopilotOutline::default();
         let (mut reasoning, mut begun) = (None, None);
         let context = |event, name| json::member(member(event, "context")?, name);
         for (nth, element) in elements.iter().enumerate() {
@@ -148,7 +152,7 @@ impl Codec for Copilot {
         outline
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+    fn decode(&self, outline: &CopilotOutline, nth: usize, element: &[u8]) -> Decoded {
         let events = lines_of(element);
         let call = data(events[0], "tool.execution_start").and_then(|data| text(data, "toolCallId"));
         let is_requested = call.is_some_and(|call| outline.requested.contains(&call));
@@ -240,7 +244,7 @@ impl Editor for Copilot {
         }
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut list = match edits.keeps_summaries() {
             true => edits.rewritten(writer),
             false => edits.plain(writer),

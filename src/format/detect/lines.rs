@@ -2,7 +2,7 @@
 
 use super::shape::ObjectShape;
 use super::signature::{Signature, has_role, is_own};
-use super::{Candidate, Detection, Format, Hints, excerpt, order};
+use super::{Detection, Format, FormatCandidate, Hints, excerpt, order};
 use crate::model::json::{self, Dialect};
 
 /// Detects the format from the first line alone. The other lines only decide whether the content is supported.
@@ -179,7 +179,7 @@ pub(super) fn vote(lines: &[&[u8]], hints: Hints<'_>) -> Detection {
         let losers = own
             .chain(others)
             .filter(|(name, votes)| *votes > 0 && verdict.name != Some(name));
-        let losers = losers.map(|(name, votes)| Candidate {
+        let losers = losers.map(|(name, votes)| FormatCandidate {
             name,
             evidence: format!("{votes} of {} lines match", lines.len()),
         });

@@ -22,7 +22,7 @@ use document::document;
 use lines::{header_line, vote};
 pub(super) use shape::ObjectShape;
 pub(super) use signature::{LineKind, Signature, has_content};
-pub use verdict::{Candidate, Detection};
+pub use verdict::{Detection, FormatCandidate};
 
 /// Number of bytes examined.
 pub const HEAD: usize = 64 * 1024;

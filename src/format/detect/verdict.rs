@@ -13,7 +13,7 @@ pub struct Detection {
     /// Other formats in which the same bytes are valid; if there are any, the result is ambiguous.
     pub others: Vec<&'static str>,
     /// Other formats that parts of the input match, with evidence.
-    pub votes: Vec<Candidate>,
+    pub votes: Vec<FormatCandidate>,
     /// Whether the input looks like damaged JSON.
     pub damaged: bool,
     /// The evidence, for messages.
@@ -24,7 +24,7 @@ pub struct Detection {
 
 /// A candidate format of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct FormatCandidate {
     /// Its name.
     pub name: &'static str,
     /// The evidence for it.
@@ -108,12 +108,12 @@ impl Detection {
     }
 
     /// The candidate formats, the detected one first.
-    pub fn candidates(&self) -> Vec<Candidate> {
-        let verdict = self.name.map(|name| Candidate {
+    pub fn candidates(&self) -> Vec<FormatCandidate> {
+        let verdict = self.name.map(|name| FormatCandidate {
             name,
             evidence: self.evidence.clone(),
         });
-        let also = self.others.iter().map(|name| Candidate {
+        let also = self.others.iter().map(|name| FormatCandidate {
             name,
             evidence: "the same bytes are valid in this format".to_string(),
         });

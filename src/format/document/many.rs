@@ -7,7 +7,7 @@ use crate::format::json_entries::{Entries, JsonEntry};
 use crate::format::read_window::ReadWindow;
 use crate::format::report::Report;
 use crate::format::request::Api;
-use crate::format::sessions::{Input, SessionReader};
+use crate::format::sessions::{SessionInput, SessionReader};
 use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub fn open(
     api: Api,
     format: Format,
-    input: Input,
-) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
+    input: SessionInput,
+) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
     let cut = SectionRule {
         is: Box::new(move |value| body::is_body(api, value)),
         read: Box::new(move |piece, report| read(api, format, piece, report)),
@@ -56,9 +56,9 @@ pub struct SectionRule {
 /// Opens an input that starts with such a section; returns any other input unchanged.
 pub fn open_sections(
     cut: SectionRule,
-    input: Input,
-) -> Result<std::result::Result<Box<dyn SessionReader>, Input>> {
-    let Input {
+    input: SessionInput,
+) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
+    let SessionInput {
         name,
         head,
         rest,
@@ -89,7 +89,7 @@ pub fn open_sections(
         Some(true) => Entries::array(head, rest),
         Some(false) => Entries::lines(head, rest),
         None => {
-            return Ok(Err(Input {
+            return Ok(Err(SessionInput {
                 name,
                 head,
                 rest,
@@ -102,7 +102,7 @@ pub fn open_sections(
 }
 
 /// Opens an input whose values are all sections: an array, one per line, or one after another.
-pub fn open_all(cut: SectionRule, input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open_all(cut: SectionRule, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     let pieces = Entries::open(input.head, input.rest)?;
     Ok(Box::new(SectionReader::new(
         cut, input.name, input.returns, pieces,

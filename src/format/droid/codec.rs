@@ -3,14 +3,14 @@
 use super::line::time_of;
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, Edits, ElementEdit, Layout, SessionInfo, Sidecar, Writer,
+    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, SessionInfo, Sidecar, Writer,
 };
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input, content};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{Format, SessionInput, content};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -28,7 +28,7 @@ pub static LOG: Droid = Droid { is_stream: false };
 
 /// Information about all lines.
 #[derive(Default)]
-pub struct Outline {
+pub struct DroidOutline {
     /// Last words that repeat those of the message before them.
     repeated: HashSet<usize>,
     /// The model of the last reply.
@@ -43,9 +43,9 @@ impl Codec for Droid {
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     const VARIANTS: &'static [Droid] = &[Droid { is_stream: false }, Droid { is_stream: true }];
-    type Outline = Outline;
+    type Outline = DroidOutline;
 
     fn variant(&self) -> &'static str {
         if self.is_stream { "stream" } else { "log" }
@@ -88,12 +88,12 @@ impl Codec for Droid {
         }
     }
 
-    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+    fn add_info(&self, outline: &DroidOutline, info: &mut SessionInfo) {
         info.workspace.model = info.workspace.model.take().or_else(|| outline.model.clone());
     }
 
     /// Reads the model and token usage from the session's settings file.
-    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         let mut sidecar = Sidecar::default();
         let stem = input.name.as_deref().and_then(|name| name.strip_suffix(".jsonl"));
         if let Some(settings) = stem.and_then(|stem| neighbor(&format!("{stem}.settings.json"))) {
@@ -105,13 +105,13 @@ impl Codec for Droid {
         sidecar
     }
 
-    fn outline(&self, lines: &[Vec<u8>]) -> Outline {
+    fn outline(&self, lines: &[Vec<u8>]) -> DroidOutline {
         let models = lines
             .iter()
             .rev()
             .filter_map(|line| json::member(log::message(line)?, "model"));
         let slices = slices(lines);
-        Outline {
+        DroidOutline {
             repeated: stream::repeated(&slices),
             model: { models }
                 .find(|model| model.starts_with(b"\""))
@@ -119,7 +119,7 @@ impl Codec for Droid {
         }
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
+    fn decode(&self, outline: &DroidOutline, nth: usize, line: &[u8]) -> Decoded {
         match stream::is_line(line) {
             true if outline.repeated.contains(&nth) => Decoded::Passthrough,
             true => stream::decode(line),
@@ -153,7 +153,7 @@ impl Editor for Droid {
     const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let (source, list) = (&edits.source.raws, edits.rewritten(writer));
         let mut list = self.with_session(source, list);
         let repeated = stream::repeated(&slices(source));

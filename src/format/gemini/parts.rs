@@ -1,7 +1,7 @@
 //! Encodes the parts of a message, for formats whose records contain Gemini contents.
 
 use super::write::write;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
@@ -25,7 +25,7 @@ pub fn parts(annotated: &AnnotatedMessage<'_>, inline: bool, own: bool, report: 
     let body = json::with_members(annotated.body, &changes).unwrap_or_else(|_| annotated.body.to_vec());
     let mut writing = WriteSettings {
         api: Api::Gemini,
-        purpose: Purpose::Return,
+        purpose: WritePurpose::Return,
         own: own && annotated.message.role() != Role::Tool,
         keeps_thoughts: false,
         calls: &HashMap::new(),

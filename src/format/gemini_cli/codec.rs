@@ -8,7 +8,7 @@ use crate::format::kit::{Codec, Decoded, Draft, Layout, Parsed, SessionInfo, Vis
 use crate::format::object::timestamp;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::Member;
+use crate::format::workspace::WorkspaceMember;
 use crate::format::{Format, content};
 use crate::model::json::{self, Dialect};
 use crate::model::time;
@@ -23,7 +23,7 @@ impl Codec for GeminiCli {
     const LAYOUT: Layout = Layout::Lines;
     const ORDERS: bool = true;
     const COPIES_LAYOUT: bool = true;
-    const REPRESENTED: &'static [Member] = &[Member::Directory];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
     type Outline = HashMap<usize, Vec<usize>>;
 
     fn replay(&self, bytes: &[u8], start: Position) -> Option<Parsed> {

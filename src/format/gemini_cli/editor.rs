@@ -5,7 +5,7 @@ use super::codec::{GeminiCli, is_hidden};
 use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
-use crate::format::kit::{Codec, Editor, Edits, ElementEdit, Layout, NewIds, Source, Writer, losses};
+use crate::format::kit::{Codec, Editor, ElementEdit, ElementEdits, Layout, NewIds, Source, Writer, losses};
 use crate::format::object::timestamp;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -52,7 +52,7 @@ impl Editor for GeminiCli {
         }
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut list = edits.rewritten(writer);
         let kept = |edit: &ElementEdit| match edit {
             ElementEdit::Keep(nth) => Some(*nth),

@@ -26,7 +26,7 @@ mod usage;
 
 use super::detect::{LineKind, Signature};
 use super::report::{Loss, LossSet};
-use super::{FormatSpec, Input, ReadFn, SessionCount, SessionReader, kit};
+use super::{FormatSpec, ReadFn, SessionCount, SessionInput, SessionReader, kit};
 use crate::error::{Error, Result};
 use codec::GeminiCli;
 use std::io::Read;
@@ -77,9 +77,9 @@ pub(super) const SIGNATURE: Signature = Signature {
 const NAME: &str = "gemini-cli";
 
 /// How the kit opens an input.
-type OpenLogFn = fn(&'static GeminiCli, Input) -> Result<Box<dyn SessionReader>>;
+type OpenLogFn = fn(&'static GeminiCli, SessionInput) -> Result<Box<dyn SessionReader>>;
 
-fn open(mut input: Input, open: OpenLogFn) -> Result<Box<dyn SessionReader>> {
+fn open(mut input: SessionInput, open: OpenLogFn) -> Result<Box<dyn SessionReader>> {
     let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);
     begun.map_err(|error| Error::io("cannot read", error))?;
     let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);

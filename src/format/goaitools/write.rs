@@ -5,7 +5,7 @@ use super::{NAME, PROVIDER, WHOLE, encode, message, state, unseen};
 use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, Target, go_json, openai_chat, written};
+use crate::format::{WritePurpose, WriteTarget, go_json, openai_chat, written};
 use crate::model::json::{self, Dialect, quoted};
 use crate::model::message::{MessagePart, Role};
 use crate::model::record::Record;
@@ -27,9 +27,13 @@ struct StateElement {
 }
 
 /// Writes one session's view.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let own = session.metadata(NAME);
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         let keeps_event = |index: usize| {
             let body = session.record(index).body;
             message::preserved_element(body).is_some() || sets_processed(body)
@@ -74,7 +78,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
 fn state_elements(
     session: &Session,
     view: &View,
-    purpose: Purpose,
+    purpose: WritePurpose,
     report: &mut Report,
 ) -> Vec<StateElement> {
     let limit = unseen(session).unwrap_or(0);
@@ -123,7 +127,7 @@ fn state_elements(
                 raw
             }
             None => {
-                if purpose == Purpose::Return && item.line().is_some() {
+                if purpose == WritePurpose::Return && item.line().is_some() {
                     count_added_losses(item, session, report);
                 }
                 encode::message(&encode_message(item, session, purpose, report))
@@ -152,10 +156,10 @@ fn count_added_losses(item: &Item, session: &Session, report: &mut Report) {
 }
 
 /// Encodes a message of another format as an OpenAI Chat message.
-fn encode_message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+fn encode_message(item: &Item, session: &Session, purpose: WritePurpose, report: &mut Report) -> Vec<u8> {
     match item.summary(session) {
         Some(text) => {
-            if purpose == Purpose::Export {
+            if purpose == WritePurpose::Export {
                 report.count_loss(Loss::Summary, 1);
             }
             // By default user, because a leading system message is lost in the next call.
@@ -196,7 +200,12 @@ fn with_text(raw: Vec<u8>, report: &mut Report) -> Vec<u8> {
 const KINDS: [&str; 4] = ["image", "audio", "file", "video"];
 
 /// The messages of any other session; the model has seen all messages up to its latest one.
-fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> Vec<StateElement> {
+fn converted(
+    session: &Session,
+    view: &View,
+    purpose: WritePurpose,
+    report: &mut Report,
+) -> Vec<StateElement> {
     let request = openai_chat::request(session, view, purpose, report);
     let mut elements: Vec<StateElement> = request
         .elements
@@ -204,7 +213,7 @@ fn converted(session: &Session, view: &View, purpose: Purpose, report: &mut Repo
         .filter_map(|sent| {
             let item = &view.items[*sent.items.first()?];
             let raw = match item.summary(session) {
-                Some(_) => encode_message(item, session, Purpose::Return, report),
+                Some(_) => encode_message(item, session, WritePurpose::Return, report),
                 None => with_text(sent.raw, report),
             };
             Some(element(encode::message(&raw), item, session))

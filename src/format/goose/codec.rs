@@ -5,14 +5,14 @@ use super::{NAME, decode, encode};
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, content};
 use crate::model::{json, summary, time};
 
 pub struct Goose;
 
 /// The element that is the session's summary: the last one that the model receives.
-pub struct Outline {
+pub struct GooseOutline {
     summary: Option<usize>,
 }
 
@@ -23,8 +23,8 @@ impl Codec for Goose {
     const LIST: &'static str = "conversation";
     const COUNT: Option<&'static str> = Some("message_count");
     const LINES: bool = true;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
-    type Outline = Outline;
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
+    type Outline = GooseOutline;
 
     fn begins(&self, line: &[u8]) -> bool {
         let has = |name| json::member(line, name).is_some();
@@ -47,14 +47,14 @@ impl Codec for Goose {
         }
     }
 
-    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+    fn outline(&self, elements: &[Vec<u8>]) -> GooseOutline {
         let is_summary = |raw: &Vec<u8>| summary_of(raw).is_some();
-        Outline {
+        GooseOutline {
             summary: elements.iter().rposition(is_summary),
         }
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, raw: &[u8]) -> Decoded {
+    fn decode(&self, outline: &GooseOutline, nth: usize, raw: &[u8]) -> Decoded {
         let Some(element) = GooseMessage::of(raw) else {
             return Decoded::Unrecognized;
         };

@@ -6,7 +6,7 @@ use super::element::{self, GooseMessage, visibility};
 use super::encode::created;
 use crate::error::Position;
 use crate::format::kit::{
-    Codec, Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, Writer, losses,
+    Codec, Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
@@ -27,7 +27,7 @@ impl Editor for Goose {
         source.raws.iter().filter_map(created).max().unwrap_or(0)
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raw = |nth: usize| &edits.source.raws[nth];
         let summary = edits.source.summaries.first().filter(|_| !edits.keeps_summary());
         let mut out = Vec::new();

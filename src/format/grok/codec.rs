@@ -6,8 +6,8 @@ use crate::format::kit::{
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::Member;
-use crate::format::{Format, Input};
+use crate::format::workspace::WorkspaceMember;
+use crate::format::{Format, SessionInput};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::message::Role;
 
@@ -25,7 +25,11 @@ impl Codec for Grok {
     const PHRASE: &'static str = "a Grok session";
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[
+        WorkspaceMember::Directory,
+        WorkspaceMember::Branch,
+        WorkspaceMember::Model,
+    ];
     const VARIANTS: &'static [Grok] = &[Grok { is_stream: false }, Grok { is_stream: true }];
     /// The session that the lines of a stream name.
     type Outline = Option<String>;
@@ -63,7 +67,7 @@ impl Codec for Grok {
         info.id = session.clone();
     }
 
-    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         sidecar::read(input.name.as_deref(), neighbor)
     }
 

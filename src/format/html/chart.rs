@@ -1,7 +1,7 @@
 //! Charts of a session as inline SVG: tokens per message, and a timeline. Tables have the same figures.
 
 use super::escape::escaped;
-use super::outline::{Outline, OutlineEntry, ROLES};
+use super::outline::{HtmlOutline, OutlineEntry, ROLES};
 use crate::model::time;
 use crate::model::visible::thousands;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ const PAUSE: i64 = 30 * 60;
 const GAP: f64 = 24.0;
 
 /// Writes both charts; `address` returns the link to an entry.
-pub fn push(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String) {
+pub fn push(out: &mut String, outline: &HtmlOutline, address: &dyn Fn(usize) -> String) {
     if outline.entries.is_empty() {
         return;
     }
@@ -32,7 +32,7 @@ pub fn push(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> Stri
     out.push_str("</section>\n");
 }
 
-fn tokens(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String) {
+fn tokens(out: &mut String, outline: &HtmlOutline, address: &dyn Fn(usize) -> String) {
     let entries = &outline.entries;
     let share = entries.len().div_ceil(BARS);
     let bars: Vec<[u64; 4]> = entries
@@ -164,7 +164,7 @@ fn stretches(entries: &[OutlineEntry]) -> Vec<MessageRun> {
     all
 }
 
-fn time_line(out: &mut String, outline: &Outline, address: &dyn Fn(usize) -> String) {
+fn time_line(out: &mut String, outline: &HtmlOutline, address: &dyn Fn(usize) -> String) {
     let entries = &outline.entries;
     let stretches = stretches(entries);
     let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {

@@ -2,7 +2,7 @@
 
 use super::chart;
 use super::escape::{escaped, unescaped};
-use super::outline::{Outline, beginning};
+use super::outline::{HtmlOutline, beginning};
 use crate::format::native;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::lineage::Lineage;
@@ -50,7 +50,7 @@ pub struct PageData {
 
 impl PageData {
     /// Collects the data of a view.
-    pub fn of(session: &Session, view: &View, outline: &Outline) -> PageData {
+    pub fn of(session: &Session, view: &View, outline: &HtmlOutline) -> PageData {
         let header = session.header();
         let raw = |name: &str| header::member(header, name);
         let text = |raw: Option<&[u8]>| raw.and_then(json::text).unwrap_or_default().into_owned();
@@ -95,7 +95,7 @@ impl PageData {
     }
 
     /// The data as lines for the header of a page.
-    pub fn lines(&self, outline: &Outline) -> Vec<String> {
+    pub fn lines(&self, outline: &HtmlOutline) -> Vec<String> {
         let mut lines = Vec::new();
         let mut text = |text: &str, named: &str| {
             if !text.is_empty() {

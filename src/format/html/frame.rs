@@ -2,7 +2,7 @@
 
 use super::escape::{self, escaped};
 use super::facts::{NAME, PageData};
-use super::outline::Outline;
+use super::outline::HtmlOutline;
 use super::{PageNames, chart};
 use crate::format::base64;
 use crate::format::page::{PageOptions, Theme};
@@ -65,7 +65,7 @@ pub fn foot(out: &mut String, options: &PageOptions) {
 pub fn before(
     out: &mut String,
     (facts, options): (&PageData, &PageOptions),
-    outline: &Outline,
+    outline: &HtmlOutline,
     page: usize,
     names: &PageNames,
 ) {
@@ -101,14 +101,14 @@ pub fn before(
 }
 
 /// Everything after the messages of a page.
-pub fn after(out: &mut String, options: &PageOptions, outline: &Outline, page: usize, names: &PageNames) {
+pub fn after(out: &mut String, options: &PageOptions, outline: &HtmlOutline, page: usize, names: &PageNames) {
     out.push_str("</main>\n");
     pages(out, outline, page, names, "Pages, at the end");
     foot(out, options);
 }
 
 /// Links to the pages of a session.
-fn pages(out: &mut String, outline: &Outline, page: usize, names: &PageNames, label: &str) {
+fn pages(out: &mut String, outline: &HtmlOutline, page: usize, names: &PageNames, label: &str) {
     let count = outline.starts.len();
     if count < 2 {
         return;
@@ -138,7 +138,7 @@ fn pages(out: &mut String, outline: &Outline, page: usize, names: &PageNames, la
 }
 
 /// Links to the questions of a page.
-fn questions(out: &mut String, outline: &Outline, page: usize) {
+fn questions(out: &mut String, outline: &HtmlOutline, page: usize) {
     let entries = &outline.entries[outline.on_page(page)];
     let requested: Vec<_> = entries
         .iter()

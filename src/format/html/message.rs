@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use super::media::PageImages;
-use super::outline::Outline;
+use super::outline::HtmlOutline;
 use super::{call, chart, media, prose};
 use crate::format::page::{PageOptions, PageThinking};
 use crate::model::display_role::{self, Tools};
@@ -31,7 +31,7 @@ struct PageMessage<'a> {
 pub struct Articles<'a> {
     session: &'a Session,
     view: &'a View,
-    outline: &'a Outline,
+    outline: &'a HtmlOutline,
     tools: Tools,
     notes: Notes,
     directory: Option<&'a str>,
@@ -44,7 +44,7 @@ impl<'a> Articles<'a> {
     pub fn new(
         session: &'a Session,
         view: &'a View,
-        outline: &'a Outline,
+        outline: &'a HtmlOutline,
         directory: Option<&'a str>,
         options: PageOptions,
     ) -> Self {

@@ -30,7 +30,7 @@ mod verbatim;
 
 use super::page::PageOptions;
 use super::report::Report;
-use super::{FormatSpec, Purpose, Target, page_losses, written};
+use super::{FormatSpec, WritePurpose, WriteTarget, page_losses, written};
 use crate::error::Result;
 use crate::model::key;
 use crate::model::session::Session;
@@ -38,7 +38,7 @@ use crate::model::view::View;
 use facts::PageData;
 pub use index::{HEAD, NAME as INDEX, index};
 use message::Articles;
-use outline::{Outline, PageLimit};
+use outline::{HtmlOutline, PageLimit};
 use std::borrow::Cow;
 pub use table::{BarRow, BarTable, table};
 
@@ -84,7 +84,7 @@ pub(super) fn write_page(
     session: &Session,
     view: &View,
     options: &PageOptions,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     page_losses::count(session, view, purpose, report);
     pages(session, view, (options, PageLimit::NONE), |_, text| {
@@ -99,7 +99,7 @@ pub fn files(
     options: &PageOptions,
     report: &mut Report,
 ) -> Result<Vec<(String, Vec<u8>)>> {
-    page_losses::count(session, view, Purpose::Export, report);
+    page_losses::count(session, view, WritePurpose::Export, report);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let limit = PageLimit {
         messages: options.messages,
@@ -141,7 +141,7 @@ fn pages(
             ..View::default()
         });
     }
-    let mut outline = Outline::of(session, &shown, limit);
+    let mut outline = HtmlOutline::of(session, &shown, limit);
     if options.hidden {
         outline.mark_changes(session, &shown, &in_view);
     }

@@ -40,7 +40,7 @@ pub struct OutlineEntry {
 
 /// The messages of a view.
 #[derive(Default)]
-pub struct Outline {
+pub struct HtmlOutline {
     /// In order, one per item.
     pub entries: Vec<OutlineEntry>,
     /// Index of the first message of each page.
@@ -78,13 +78,13 @@ impl PageLimit {
     };
 }
 
-impl Outline {
+impl HtmlOutline {
     /// For a view, with this page size.
-    pub fn of(session: &Session, view: &View, limit: PageLimit) -> Outline {
+    pub fn of(session: &Session, view: &View, limit: PageLimit) -> HtmlOutline {
         let numbers: Vec<usize> = session.messages().map(|(index, _)| index).collect();
-        let mut outline = Outline {
+        let mut outline = HtmlOutline {
             is_recorded: true,
-            ..Outline::default()
+            ..HtmlOutline::default()
         };
         let mut others = 0;
         for item in &view.items {

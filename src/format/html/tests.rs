@@ -4,7 +4,7 @@ use super::{files, index, write_page};
 use crate::format::output_names::DirFile;
 use crate::format::page::PageOptions;
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, Target, output_names};
+use crate::format::{Format, WritePurpose, WriteTarget, output_names};
 use crate::model::session::Session;
 use crate::model::view::View;
 use html5gum::emitters::default::DefaultEmitter;
@@ -115,7 +115,7 @@ fn session(lines: &[Value]) -> Session {
 fn page(session: &Session) -> String {
     let mut out = Vec::new();
     let view = View::replay(session);
-    let target = Target(Purpose::Export, &mut out, &mut Report::default());
+    let target = WriteTarget(WritePurpose::Export, &mut out, &mut Report::default());
     write_page(session, &view, &PageOptions::default(), target).unwrap();
     String::from_utf8(out).unwrap()
 }

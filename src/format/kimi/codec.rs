@@ -1,15 +1,15 @@
 //! Implements the kit's codec for logs, contexts and streams; the lines of a message are an element.
 
-use super::log::Outline;
+use super::log::KimiOutline;
 use super::{NAME, context, line, log, sidecar, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Editor, Edits, ElementEdit, Layout, NewIds, SessionInfo, Sidecar,
+    Assembly, Codec, Decoded, Draft, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
     Source, Writer, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Format, Input};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{Format, SessionInput};
 use crate::model::json::{self, Dialect, array, quoted};
 use crate::model::named_enum::named_enum;
 use crate::model::time;
@@ -39,9 +39,9 @@ impl Codec for Kimi {
     const PHRASE: &'static str = "a Kimi session";
     const LAYOUT: Layout = Layout::Lines;
     const HAS_TITLE: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     const VARIANTS: &'static [Kimi] = &[Kimi(Variant::Log), Kimi(Variant::Context), Kimi(Variant::Stream)];
-    type Outline = Outline;
+    type Outline = KimiOutline;
 
     fn variant(&self) -> &'static str {
         self.0.name()
@@ -82,11 +82,11 @@ impl Codec for Kimi {
         }
     }
 
-    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+    fn add_info(&self, outline: &KimiOutline, info: &mut SessionInfo) {
         info.workspace = Workspace::new(outline.cwd.as_deref(), None, outline.model.as_deref());
     }
 
-    fn sidecar(&self, input: &Input, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         sidecar::read(input.name.as_deref(), neighbor)
     }
 
@@ -113,12 +113,12 @@ impl Codec for Kimi {
         }
     }
 
-    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+    fn outline(&self, elements: &[Vec<u8>]) -> KimiOutline {
         let lines: Vec<&[u8]> = elements.iter().map(|element| lines_of(element)[0]).collect();
-        Outline::of(&lines)
+        KimiOutline::of(&lines)
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+    fn decode(&self, outline: &KimiOutline, nth: usize, element: &[u8]) -> Decoded {
         let lines = lines_of(element);
         let mut decoded = match self.0 {
             Variant::Log => log::decode(outline, nth, &lines),
@@ -173,7 +173,7 @@ impl Editor for Kimi {
         lines.filter_map(line::id).collect()
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         if !edits.keeps_summaries() {
             return edits.plain(writer);
         }

@@ -82,7 +82,7 @@ fn id_of(lines: &[&[u8]], nth: usize) -> String {
 
 /// Information about all elements.
 #[derive(Default)]
-pub struct Outline {
+pub struct KimiOutline {
     /// The element of the system prompt.
     prompt: Option<usize>,
     /// The elements that each compaction keeps.
@@ -92,10 +92,10 @@ pub struct Outline {
     pub model: Option<Vec<u8>>,
 }
 
-impl Outline {
+impl KimiOutline {
     /// Examines all elements, each by its first line.
-    pub fn of(lines: &[&[u8]]) -> Outline {
-        let mut outline = Outline::default();
+    pub fn of(lines: &[&[u8]]) -> KimiOutline {
+        let mut outline = KimiOutline::default();
         // The messages that the model receives.
         let mut live: Vec<Option<usize>> = Vec::new();
         for (nth, line) in lines.iter().enumerate() {
@@ -148,7 +148,12 @@ fn kept_messages(line: &[u8], live: &[Option<usize>], lines: &[&[u8]]) -> Vec<Op
 }
 
 /// The line of a compaction that keeps the same messages after elements were removed; `None` if unchanged.
-pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<usize>) -> Option<Vec<u8>> {
+pub fn compacted(
+    outline: &KimiOutline,
+    nth: usize,
+    line: &[u8],
+    removed: &HashSet<usize>,
+) -> Option<Vec<u8>> {
     let kept = outline.kept.get(&nth)?;
     let left = kept.iter().filter(|nth| !removed.contains(nth)).count();
     let number = |name| {
@@ -174,7 +179,7 @@ pub fn compacted(outline: &Outline, nth: usize, line: &[u8], removed: &HashSet<u
 }
 
 /// Decodes the lines of an element.
-pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
+pub fn decode(outline: &KimiOutline, nth: usize, lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let draft = match kind(line).as_deref() {
         Some("config.update" | "profile.bind") if outline.prompt == Some(nth) => prompt(line).map(|prompt| {
@@ -212,7 +217,7 @@ pub fn decode(outline: &Outline, nth: usize, lines: &[&[u8]]) -> Decoded {
     Decoded::timed(draft, time_of(line))
 }
 
-fn compaction(outline: &Outline, nth: usize, line: &[u8]) -> Decoded {
+fn compaction(outline: &KimiOutline, nth: usize, line: &[u8]) -> Decoded {
     match text(line, "summary").or_else(|| text(line, "contextSummary")) {
         Some(text) => Decoded::Summary(SummaryDraft {
             text,

@@ -9,8 +9,8 @@ use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::Member;
-use crate::format::{Format, Input};
+use crate::format::workspace::WorkspaceMember;
+use crate::format::{Format, SessionInput};
 use crate::model::json::{self, Dialect};
 use std::collections::HashSet;
 
@@ -52,7 +52,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Whether the title is a member of the document, as opposed to an element or another file.
     const HAS_TITLE: bool = true;
     /// Members of the header's metadata that the format can represent.
-    const REPRESENTED: &'static [Member] = &[];
+    const REPRESENTED: &'static [WorkspaceMember] = &[];
     /// The element members with its id and the id of its predecessor.
     const LINK: Option<[&'static str; 2]> = None;
     /// The codecs of a format with several variants of elements.
@@ -116,7 +116,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Adds session information from the elements.
     fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
     /// Session information in companion files; the function reads one of them.
-    fn sidecar(&self, _input: &Input, _neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
+    fn sidecar(&self, _input: &SessionInput, _neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         Sidecar::default()
     }
     /// Completes the messages of an element with information from companion files.

@@ -8,7 +8,7 @@ use super::residue::{residue, restore_changed};
 use super::source::Source;
 use super::{losses, session};
 use crate::error::{Error, Result};
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::ObjectBuilder;
@@ -38,11 +38,11 @@ pub trait Editor: Codec {
         self.context(None, &Source::default())
     }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         edits.rewritten(writer)
     }
     /// Returns an error if the program of the format would not accept these edits in place.
-    fn check(&self, _edits: &Edits<'_, Self>, _list: &[ElementEdit]) -> Result<()> {
+    fn check(&self, _edits: &ElementEdits<'_, Self>, _list: &[ElementEdit]) -> Result<()> {
         Ok(())
     }
     /// Lines to append in place of these edits, for a program whose logs are append-only.
@@ -105,7 +105,7 @@ pub trait Editor: Codec {
 
 /// What the new elements of a session share.
 pub struct Writer<'w, C: Editor> {
-    pub purpose: Purpose,
+    pub purpose: WritePurpose,
     pub context: &'w mut C::Context,
     pub report: &'w mut Report,
 }
@@ -114,7 +114,7 @@ pub struct Writer<'w, C: Editor> {
 pub type MemberChange = (&'static str, Option<Vec<u8>>);
 
 /// Computes the changes to the elements of a source.
-pub struct Edits<'c, C: Codec> {
+pub struct ElementEdits<'c, C: Codec> {
     /// The format.
     pub codec: &'c C,
     pub session: &'c Session,
@@ -129,11 +129,11 @@ pub struct Edits<'c, C: Codec> {
     first: HashMap<usize, usize>,
 }
 
-impl<'c, C: Editor> Edits<'c, C> {
+impl<'c, C: Editor> ElementEdits<'c, C> {
     /// For the current view of a session.
     pub fn new(codec: &'c C, session: &'c Session, view: &'c View, source: &'c Source) -> Self {
         let own = source_view(session, |index| records::is_own(session, index, C::NAME));
-        Edits {
+        ElementEdits {
             codec,
             session,
             view,
@@ -316,7 +316,7 @@ impl<'c, C: Editor> Edits<'c, C> {
     pub fn edited(&self, nth: usize, items: &[usize], writer: &mut Writer<'_, C>) -> Option<Vec<u8>> {
         let raw = &self.source.raws[nth];
         let id = self.session.id(*self.first.get(&nth)?)?;
-        if writer.purpose == Purpose::Export {
+        if writer.purpose == WritePurpose::Export {
             let items = items.iter().map(|item| &self.view.items[*item]);
             for item in items.filter(|item| self.source.elements.place(item) != Some(nth)) {
                 if let Some(message) = item.message(self.session) {
@@ -370,7 +370,7 @@ pub fn new_elements<C: Editor>(
                 elements.extend(summary);
                 continue;
             }
-            let is_lost = writer.purpose == Purpose::Export;
+            let is_lost = writer.purpose == WritePurpose::Export;
             writer.report.count_loss(Loss::Summary, u64::from(is_lost));
             body = Cow::Owned(item.summary_message(session).unwrap_or_default());
         }
@@ -389,7 +389,7 @@ pub fn new_elements<C: Editor>(
             close(&mut group, &mut elements, writer);
         }
         before = Some(role);
-        if writer.purpose == Purpose::Export {
+        if writer.purpose == WritePurpose::Export {
             codec.losses(message, joins, writer.report);
             // Data that another variant could not represent.
             let residue = message.noted("residue").is_some_and(|residue| residue != b"null");

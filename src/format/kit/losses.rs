@@ -6,7 +6,7 @@ use crate::format::request::Api;
 use crate::format::request::request_part::{
     AnnotatedMessage, extra_members, has_more_data, has_unknown_members,
 };
-use crate::format::workspace::{Member, unplaced};
+use crate::format::workspace::{WorkspaceMember, unplaced};
 use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
@@ -64,7 +64,7 @@ pub fn events(session: &Session, name: &str, report: &mut Report) {
 pub fn count_header_losses(
     session: &Session,
     title: Option<&str>,
-    placed: &[Member],
+    placed: &[WorkspaceMember],
     own: &str,
     report: &mut Report,
 ) {
@@ -77,7 +77,7 @@ pub fn count_header_losses(
 }
 
 /// Whether a header has only these members, and its metadata only those that the format can represent or owns.
-pub fn keeps_header(header: &[u8], members: &[&str], placed: &[Member], own: &str) -> bool {
+pub fn keeps_header(header: &[u8], members: &[&str], placed: &[WorkspaceMember], own: &str) -> bool {
     extra_members(header, members).all(|(name, raw)| match name.as_ref() {
         "metadata" => unplaced(raw, placed, own).next().is_none(),
         _ => false,

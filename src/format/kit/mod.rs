@@ -41,7 +41,7 @@ pub use changes::{ElementChange, NextElement};
 pub use codec::{
     Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, SummaryDraft, Visible, lines_of,
 };
-pub use editor::{Editor, Edits, MemberChange, Writer};
+pub use editor::{Editor, ElementEdits, MemberChange, Writer};
 pub use frame::{ElementEdit, replaced};
 pub use new_ids::NewIds;
 pub use part::{ElementPart, ElementState, Parsed, SideSession};

@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::part::{ElementPart, ElementState, Parsed};
 use super::values::SplitValue;
 use crate::error::{Error, Position, Result};
-use crate::format::Input;
+use crate::format::SessionInput;
 use crate::format::json_entries::EntryLine;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
@@ -15,7 +15,7 @@ use std::io::Read;
 
 /// Whether an input is JSON Lines: its first line is an object that the codec recognizes as a line, or is damaged and
 /// such a line follows.
-pub fn is_lines<C: Codec>(codec: &C, input: &mut Input) -> Result<bool> {
+pub fn is_lines<C: Codec>(codec: &C, input: &mut SessionInput) -> Result<bool> {
     let is_line = |line: &[u8]| {
         let first = split_lines::<C>(line)
             .first()

@@ -12,7 +12,7 @@ use crate::format;
 use crate::format::concatenated_logs::LogSplitter;
 use crate::format::document::{SectionRule, open_all, open_sections};
 use crate::format::report::Report;
-use crate::format::{Input, SessionReader};
+use crate::format::{SessionInput, SessionReader};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
@@ -20,18 +20,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Opens an input with one or more sessions.
-pub fn open<C: Codec>(codec: &'static C, input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open<C: Codec>(codec: &'static C, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     open_for(codec, input, false)
 }
 
 /// Opens an input whose sessions are only displayed, and thus cannot be written back.
-pub fn open_displayed<C: Codec>(codec: &'static C, input: Input) -> Result<Box<dyn SessionReader>> {
+pub fn open_displayed<C: Codec>(codec: &'static C, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     open_for(codec, input, true)
 }
 
 fn open_for<C: Codec>(
     codec: &'static C,
-    mut input: Input,
+    mut input: SessionInput,
     is_displayed: bool,
 ) -> Result<Box<dyn SessionReader>> {
     if C::RECORDS {

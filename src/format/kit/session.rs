@@ -10,7 +10,7 @@ use crate::error::Position;
 use crate::format;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
-use crate::format::workspace::Member;
+use crate::format::workspace::WorkspaceMember;
 use crate::model::event::{self, EPOCH};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
@@ -198,7 +198,7 @@ fn header<C: Codec>(
     let about = parsed
         .about
         .as_deref()
-        .filter(|_| C::REPRESENTED.contains(&Member::Tools));
+        .filter(|_| C::REPRESENTED.contains(&WorkspaceMember::Tools));
     metadata.optional("tools", about.and_then(|about| json::member(about, "tools")));
     if let Some(LineageInfo { kind, parent, at }) = info.lineage {
         metadata.raw(

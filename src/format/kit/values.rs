@@ -3,7 +3,7 @@
 use crate::error::{Error, Position, Result};
 use crate::format::array::ArrayScan;
 use crate::format::read_window::ReadWindow;
-use crate::format::sessions::Input;
+use crate::format::sessions::SessionInput;
 use crate::model::json;
 use std::io::Read;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub struct Values {
 
 impl Values {
     /// Reads an input.
-    pub fn new(input: Input) -> Values {
+    pub fn new(input: SessionInput) -> Values {
         Values {
             window: ReadWindow::new(input.head, input.rest),
             at: Position::default(),
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<(String, String, Option<usize>)> {
-        let mut values = Values::new(Input {
+        let mut values = Values::new(SessionInput {
             name: None,
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(text.as_bytes().to_vec())),

@@ -1,7 +1,7 @@
 //! Writes sessions as documents or lines, both new ones and those read from the format.
 
 use super::codec::{Codec, Layout, lines_of, variant_named};
-use super::editor::{Editor, Edits, Writer, new_elements};
+use super::editor::{Editor, ElementEdits, Writer, new_elements};
 use super::frame::ElementEdit;
 use super::link::{link, unite};
 use super::records::{self, ElementGroup, annotated_messages, groups};
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
 use crate::format::request::order;
-use crate::format::{EditedSession, Purpose, Target, written};
+use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::json::{self, Dialect, array};
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -25,10 +25,10 @@ pub fn write_whole<C: Editor>(
     codec: &'static C,
     session: &Session,
     view: &View,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
-    if session.origin().is_none() || purpose != Purpose::Return {
-        return write(codec, session, view, Target(purpose, out, report));
+    if session.origin().is_none() || purpose != WritePurpose::Return {
+        return write(codec, session, view, WriteTarget(purpose, out, report));
     }
     let returned = EditedSession {
         session,
@@ -43,11 +43,11 @@ pub fn write<C: Editor>(
     codec: &'static C,
     session: &Session,
     view: &View,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let own = header_metadata::<C>(session);
     let codec = own.map_or(codec, |own| variant_named(codec, &variant::<C>(&own)));
-    write_as(codec, None, (session, view), Target(purpose, out, report))
+    write_as(codec, None, (session, view), WriteTarget(purpose, out, report))
 }
 
 /// Writes a session in this layout and variant.
@@ -55,10 +55,10 @@ pub fn write_as<C: Editor>(
     codec: &C,
     layout: Option<Layout>,
     (session, view): (&Session, &View),
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     // A request has no document around the list, unless the format always has one.
-    let is_bare = purpose == Purpose::Context && C::LAYOUT == Layout::List;
+    let is_bare = purpose == WritePurpose::Context && C::LAYOUT == Layout::List;
     let own = header_metadata::<C>(session);
     let own = own.as_deref();
     let form = own.and_then(|own| json::member(own, "form")).and_then(json::text);
@@ -69,7 +69,7 @@ pub fn write_as<C: Editor>(
         .filter(|_| !is_bare)
         .map(<[u8]>::to_vec);
     let own = own.filter(|own| variant::<C>(own) == codec.variant());
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         match own {
             Some(_) => {
                 let info = codec.info(about.as_deref().unwrap_or(b"{}"));
@@ -98,7 +98,7 @@ pub fn write_as<C: Editor>(
                 &session.header_text("id").unwrap_or_default(),
             );
             let mut context = codec.context(about.as_deref(), &source);
-            let edits = Edits::new(codec, session, view, &source);
+            let edits = ElementEdits::new(codec, session, view, &source);
             if let Some((name, value)) = edits.instructions(report)? {
                 let member = [(name, value.as_deref())];
                 let changed = about

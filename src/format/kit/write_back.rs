@@ -1,14 +1,14 @@
 //! Writes edited sessions back to their input, copying all other bytes.
 
 use super::codec::{Codec, lines_of};
-use super::editor::{Editor, Edits, MemberChange, Writer};
+use super::editor::{Editor, ElementEdits, MemberChange, Writer};
 use super::frame::{ElementEdit, Frame, replaced};
 use super::link::{link, link_preserved};
 use super::parse::{is_lines, is_object, split_lines};
 use super::read;
 use crate::error::{Error, Result};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Input, Purpose, written};
+use crate::format::{EditedSession, SessionInput, WritePurpose, written};
 use crate::model::json;
 use crate::model::session::Class;
 use std::collections::HashMap;
@@ -223,10 +223,10 @@ fn edits_of<C: Editor>(
         false => (0..source.raws.len()).map(ElementEdit::Keep).collect(),
         true => {
             let codec = own.codec;
-            let edits = Edits::new(codec, returned.session, returned.view, source);
+            let edits = ElementEdits::new(codec, returned.session, returned.view, source);
             instructions = edits.instructions(report)?;
             let mut writer = Writer {
-                purpose: Purpose::Return,
+                purpose: WritePurpose::Return,
                 context: &mut codec.context(own.about.as_deref(), source),
                 report,
             };
@@ -279,7 +279,7 @@ fn edits_of<C: Editor>(
 
 /// Moves new elements from the end to the last message, because the last line of a log decides which branch is the main
 /// session.
-fn move_after_messages<C: Editor>(edits: &Edits<'_, C>, list: &mut [ElementEdit]) {
+fn move_after_messages<C: Editor>(edits: &ElementEdits<'_, C>, list: &mut [ElementEdit]) {
     let nth = |edit: &ElementEdit| match edit {
         ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
         ElementEdit::Insert(_) => None,
@@ -338,7 +338,8 @@ fn write_back_lines<C: Editor>(
         .iter()
         .map(|line| line.trim_ascii())
         .find(|line| !line.is_empty());
-    if first.is_some_and(|line| !is_object(line)) && !is_lines(codec, &mut Input::of(lines.concat()))? {
+    if first.is_some_and(|line| !is_object(line)) && !is_lines(codec, &mut SessionInput::of(lines.concat()))?
+    {
         return Err(damaged("the log would start with a damaged line"));
     }
     codec.check_lines(&lines, report);

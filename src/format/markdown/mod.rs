@@ -21,7 +21,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-use super::{FormatSpec, Target, page_losses, written};
+use super::{FormatSpec, WriteTarget, page_losses, written};
 use crate::error::Result;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -43,7 +43,7 @@ pub(super) fn write(
     session: &Session,
     view: &View,
     images: ImagePolicy,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     written(out.write_all(page::of(session, view, (purpose, images), report).as_bytes()))
 }

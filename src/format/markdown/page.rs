@@ -4,7 +4,7 @@ use super::prose::{self, ImagePolicy};
 use super::{fence, target};
 use crate::format::report::Report;
 use crate::format::request::media::{Bytes, MediaKind, RequestMedia};
-use crate::format::{Purpose, page_losses};
+use crate::format::{WritePurpose, page_losses};
 use crate::model::display_role::{self, Tools};
 use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
@@ -20,7 +20,7 @@ const SHOWN: usize = 30;
 pub fn of(
     session: &Session,
     view: &View,
-    (purpose, images): (Purpose, ImagePolicy),
+    (purpose, images): (WritePurpose, ImagePolicy),
     report: &mut Report,
 ) -> String {
     let mut page = heading(session, view);

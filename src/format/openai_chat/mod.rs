@@ -16,7 +16,7 @@ use super::request::draft::AnnotatedDraft;
 use super::request::element::ProviderRequest;
 use super::request::interface::{ApiShape, Decoder, Interface, ResponseShape};
 use super::request::request_part::{AMBIGUOUS_MEMBERS, RequestPart, WriteSettings};
-use super::spec::Purpose;
+use super::spec::WritePurpose;
 use super::{Format, FormatSpec, content, document};
 use crate::error::Position;
 use crate::model::json::{self, ObjectBuilder};
@@ -75,7 +75,7 @@ impl Interface for Chat {
         &self,
         session: &Session,
         view: &View,
-        purpose: Purpose,
+        purpose: WritePurpose,
         report: &mut Report,
     ) -> Option<ProviderRequest> {
         Some(write::request(session, view, purpose, report))

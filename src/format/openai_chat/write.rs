@@ -1,7 +1,7 @@
 //! Writes a view as an array of messages, without members that this program added. Results directly follow the message
 //! with their calls, as the API requires.
 
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::media::RequestMedia;
 use crate::format::request::request_part::{AMBIGUOUS_MEMBERS, extra_members, has_more_data};
@@ -22,13 +22,18 @@ const FOREIGN: [&str; 10] = [
 ];
 
 /// The view as messages of the API; a history read from this API keeps its order.
-pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> ProviderRequest {
+pub fn request(
+    session: &Session,
+    view: &View,
+    purpose: WritePurpose,
+    report: &mut Report,
+) -> ProviderRequest {
     let kept = request::was_read_from(Api::OpenaiChat, session);
     let order = request::order(session, view, kept, report);
     let element = |index: usize| {
         let raw = match view.items[index].summary_message(session) {
             Some(message) => {
-                if purpose != Purpose::Context {
+                if purpose != WritePurpose::Context {
                     report.count_loss(Loss::Summary, 1);
                 }
                 message
@@ -47,7 +52,7 @@ pub fn request(session: &Session, view: &View, purpose: Purpose, report: &mut Re
 }
 
 /// A message without the members that this program added.
-pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Report) -> Vec<u8> {
+pub fn message(item: &Item, session: &Session, purpose: WritePurpose, report: &mut Report) -> Vec<u8> {
     let body = item.body(session);
     let place = crate::error::Position { line: 0, offset: 1 };
     let RecordKind::Message(read) = Record::parse(body, place).kind else {
@@ -80,14 +85,14 @@ pub fn message(item: &Item, session: &Session, purpose: Purpose, report: &mut Re
         };
         let only_notes = name == "metadata"
             && !extra_members(raw, &["openai-chat"]).any(|(_, notes)| has_more_data(notes));
-        if purpose == Purpose::Return && had(name) {
+        if purpose == WritePurpose::Return && had(name) {
             if name == "metadata" {
                 changes.push((name, json::with_members(raw, &[("openai-chat", None)]).ok()));
             }
             continue;
         }
         changes.push((name, None));
-        if purpose == Purpose::Export && !only_notes {
+        if purpose == WritePurpose::Export && !only_notes {
             report.count_loss(loss, 1);
         }
     }

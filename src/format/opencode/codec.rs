@@ -6,7 +6,7 @@ use super::{NAME, decode, encode, new_messages};
 use crate::format::kit::{Codec, Decoded, LineageInfo, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, content};
 use crate::model::json::{self, quoted};
 
@@ -16,7 +16,7 @@ impl Codec for Opencode {
     const FORMAT: Format = Format::Opencode;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "an opencode session";
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Model];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     type Outline = Vec<CompactionRole>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {

@@ -5,9 +5,9 @@ use super::codec::Opencode;
 use super::element::{OpencodeMessage, kind, rfc3339};
 use super::encode::{self, Results};
 use super::new_messages::{self, MessageFactory, ModelInfo, compaction, step, times};
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::kit::{
-    Editor, Edits, ElementChange, ElementEdit, Layout, NextElement, Source, Writer, losses, replaced,
+    Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses, replaced,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -69,7 +69,7 @@ impl Editor for Opencode {
         making
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let plan = OpencodePlan { edits };
         match plan.compacted() {
             Some(added) => plan.grown(added, writer),
@@ -189,7 +189,7 @@ fn new_info(messages: &[AnnotatedMessage<'_>], writer: &mut Writer<'_, Opencode>
     let time = writer.context.time(new_messages::native_time(first.timestamp));
     let own = first.id();
     let (id, kept) = writer.context.message_id(own.as_deref());
-    if writer.purpose == Purpose::Export {
+    if writer.purpose == WritePurpose::Export {
         let ids = others
             .iter()
             .filter(|annotated| annotated.message.id.is_some())
@@ -219,7 +219,7 @@ fn new_info(messages: &[AnnotatedMessage<'_>], writer: &mut Writer<'_, Opencode>
     let model = |annotated: &AnnotatedMessage<'_>| json::member_string(annotated.body, "model");
     let models: Vec<String> = messages.iter().filter_map(model).collect();
     let model = models.last();
-    if writer.purpose == Purpose::Export {
+    if writer.purpose == WritePurpose::Export {
         let others = models.iter().filter(|own| Some(*own) != model).count();
         writer.report.count_loss(Loss::Model, others as u64);
     }
@@ -244,7 +244,7 @@ enum Added {
 }
 
 struct OpencodePlan<'p> {
-    edits: &'p Edits<'p, Opencode>,
+    edits: &'p ElementEdits<'p, Opencode>,
 }
 
 impl OpencodePlan<'_> {
@@ -262,7 +262,7 @@ impl OpencodePlan<'_> {
 
     /// The compaction that produces this view, if one suffices.
     fn compacted(&self) -> Option<Added> {
-        let Edits {
+        let ElementEdits {
             view, own, source, ..
         } = self.edits;
         let items = &view.items;
@@ -336,7 +336,7 @@ impl OpencodePlan<'_> {
 
     /// The elements as they are in the view, with new ones inserted. Elements that a visible compaction hides are kept.
     fn rewritten(&self, writer: &mut Writer<'_, Opencode>) -> Vec<ElementEdit> {
-        let Edits { view, source, .. } = self.edits;
+        let ElementEdits { view, source, .. } = self.edits;
         let keeps_summary = self.edits.keeps_summary();
         let mut shown = vec![false; source.raws.len()];
         for element in view.items.iter().filter_map(|item| self.place(item)) {

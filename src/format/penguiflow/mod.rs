@@ -45,7 +45,7 @@ pub use turn::{PenguiflowTurn, TurnZone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, LossSet, Report};
-use super::{FormatSpec, Purpose, ReadFn, Target, written};
+use super::{FormatSpec, ReadFn, WritePurpose, WriteTarget, written};
 use crate::error::{Error, Position, Result};
 use crate::model::health::Health;
 use crate::model::json::{self, Dialect};
@@ -79,17 +79,21 @@ pub const CONTEXT: FormatSpec = FormatSpec {
 };
 
 /// Writes one session as a document.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let state = PenguiflowState::of(session, view)?;
-    if purpose == Purpose::Return && !state.unplaced.is_empty() {
+    if purpose == WritePurpose::Return && !state.unplaced.is_empty() {
         let what = "PenguiFlow memory cannot represent system messages";
         return Err(Error::data(what).hint("add the text to the next exchange with --event"));
     }
     report.count_loss(Loss::Message, (state.unplaced.len() + messages(&state)) as u64);
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         count_losses(session, &state, view, report);
     }
-    if purpose != Purpose::Context {
+    if purpose != WritePurpose::Context {
         count_turn_losses(session, view, &state, purpose, report);
         report_trailing_context(session, view, &state, report);
     }
@@ -97,8 +101,12 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
 }
 
 /// Writes the session's memory as PenguiFlow would show it to a model.
-pub fn write_context(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
-    if purpose == Purpose::Export {
+pub fn write_context(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
+    if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }
     let state = PenguiflowState::of(session, view)?;
@@ -149,7 +157,7 @@ fn count_turn_losses(
     session: &Session,
     view: &View,
     state: &PenguiflowState,
-    purpose: Purpose,
+    purpose: WritePurpose,
     report: &mut Report,
 ) {
     for placed in state.turns.iter().filter(|placed| placed.turn.zone.is_none()) {
@@ -216,13 +224,13 @@ fn report_trailing_context(session: &Session, view: &View, state: &PenguiflowSta
 
 /// Counts the losses of a message. On return to a document, ids, times and categories are not losses, because they were
 /// added by the conversion; calls are in the digest.
-fn count_message_losses(message: &Message<'_>, body: &[u8], purpose: Purpose, report: &mut Report) {
+fn count_message_losses(message: &Message<'_>, body: &[u8], purpose: WritePurpose, report: &mut Report) {
     let own = |is: bool| u64::from(is);
     let metadata = message
         .metadata
         .and_then(|raw| json::members(raw, Dialect::Strict));
     let metadata = metadata.unwrap_or_default();
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         report.count_loss(Loss::Id, own(message.id.is_some()));
         report.count_loss(Loss::Metadata, own(message.metadata.is_some()));
         report.count_loss(

@@ -12,7 +12,7 @@ use crate::model::session::Session;
 use std::borrow::Cow;
 
 /// The two parts of a checkpoint.
-pub(super) struct Checkpoint<'a> {
+pub(super) struct PenguinCheckpoint<'a> {
     metadata: &'a [u8],
     session: &'a [u8],
 }
@@ -24,15 +24,15 @@ pub fn is_checkpoint<'m>(member: impl Fn(&str) -> Option<&'m [u8]>) -> bool {
     metadata.is_some() && object("session").is_some()
 }
 
-impl<'a> Checkpoint<'a> {
+impl<'a> PenguinCheckpoint<'a> {
     /// From a document that is a checkpoint.
-    pub fn of(bytes: &'a [u8]) -> Option<Checkpoint<'a>> {
+    pub fn of(bytes: &'a [u8]) -> Option<PenguinCheckpoint<'a>> {
         let members = in_order(bytes)?;
         let find = |name: &str| {
             let found = members.iter().rfind(|(known, _)| known == name);
             found.map(|(_, value)| *value)
         };
-        is_checkpoint(find).then_some(Checkpoint {
+        is_checkpoint(find).then_some(PenguinCheckpoint {
             metadata: find("metadata")?,
             session: find("session")?,
         })

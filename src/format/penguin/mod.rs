@@ -62,7 +62,7 @@ use crate::error::{Error, Position, Result, reason};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
-use checkpoint::Checkpoint;
+use checkpoint::PenguinCheckpoint;
 pub use checkpoint::is_checkpoint;
 use document::PenguinDocument;
 pub use index::{PenguinIndexRow, index};
@@ -128,7 +128,7 @@ type BackupFile = (String, Vec<u8>);
 /// Reads a document into one session; if it is damaged or missing, also from its backups. An error if none of them has
 /// a session.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let session = match Checkpoint::of(source.bytes) {
+    let session = match PenguinCheckpoint::of(source.bytes) {
         Some(checkpoint) => checkpoint.read(source, report, session)?,
         None => session(source, report)?,
     };

@@ -1,6 +1,6 @@
 //! Writes the messages that Penguin would send to a model: system messages, context, then all others by time.
 
-use super::super::{Purpose, Target, report::Loss, report::Report, written};
+use super::super::{WritePurpose, WriteTarget, report::Loss, report::Report, written};
 use super::element::Elements;
 use super::member::{is_words, non_null, values};
 use super::native_metadata::in_order;
@@ -42,8 +42,12 @@ impl ContextRecords {
 }
 
 /// Writes the view as the messages that Penguin would send, one per line.
-pub fn write_context(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
-    if purpose == Purpose::Export {
+pub fn write_context(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
+    if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }
     let records = ContextRecords::of(session);
@@ -55,7 +59,7 @@ pub fn write_context(session: &Session, view: &View, Target(purpose, out, report
         let Some(element) = elements.item(session, item) else {
             continue;
         };
-        if purpose == Purpose::Export {
+        if purpose == WritePurpose::Export {
             for loss in [Loss::Id, Loss::Timestamp, Loss::Metadata] {
                 report.count_loss(loss, 1);
             }
@@ -234,7 +238,12 @@ mod tests {
         }
         let (mut out, mut report) = (Vec::new(), Report::default());
         let view = View::replay(&session);
-        write_context(&session, &view, Target(Purpose::Context, &mut out, &mut report)).unwrap();
+        write_context(
+            &session,
+            &view,
+            WriteTarget(WritePurpose::Context, &mut out, &mut report),
+        )
+        .unwrap();
         let all = json::elements(&out, Dialect::Strict).unwrap();
         let texts = all
             .iter()

@@ -1,7 +1,7 @@
 //! Writes a session as a Penguin document. Data read from Penguin is restored; data that Penguin cannot represent is
 //! stored in the metadata. Events are applied to the view, and the active summary becomes a context message.
 
-use super::super::{Purpose, Target, report::Loss, report::Report, written};
+use super::super::{WritePurpose, WriteTarget, report::Loss, report::Report, written};
 use super::element::{Elements, local_time, numbered};
 use super::header::RECORDS;
 use super::link::Link;
@@ -94,17 +94,17 @@ pub fn write(
     session: &Session,
     view: &View,
     save: &WriteOptions<'_>,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let link = Link::of(session);
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         count_lines(session, view, link.as_ref(), report);
     }
     // Losses of members added by other formats, or irrelevant for a model, are not reported.
     let mut quiet = Report::default();
     let counted = match purpose {
-        Purpose::Export => report,
-        Purpose::Context | Purpose::Return => &mut quiet,
+        WritePurpose::Export => report,
+        WritePurpose::Context | WritePurpose::Return => &mut quiet,
     };
     let header = Header {
         members: session.header(),

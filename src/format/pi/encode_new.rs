@@ -6,8 +6,8 @@ use super::new_entries::EntryChain;
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::report::Loss;
-use crate::format::workspace::{Member, Workspace};
-use crate::format::{Purpose, Target};
+use crate::format::workspace::{Workspace, WorkspaceMember};
+use crate::format::{WritePurpose, WriteTarget};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{ObjectBuilder, quoted, wrapped};
 use crate::model::session::Session;
@@ -15,7 +15,11 @@ use crate::model::view::View;
 use std::collections::HashSet;
 
 /// Writes the view of a session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let begun = view.start_time(session).unwrap_or_else(|| EPOCH_MILLIS.to_vec());
     let mut first = ObjectBuilder::default();
     first
@@ -32,8 +36,9 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
     if let Some(title) = session.header_text("title") {
         chain.add("session_info", &begun, &wrapped("name", quoted(&title)), None);
     }
-    if purpose == Purpose::Export {
-        let keeps = |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[Member::Directory], "");
+    if purpose == WritePurpose::Export {
+        let keeps =
+            |body: &[u8]| losses::keeps_header(body, &losses::HEADER, &[WorkspaceMember::Directory], "");
         losses::records(session, keeps, |_| false, report);
     }
     let mut clock = begun;
@@ -43,7 +48,7 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
     for entry in &view.items {
         if let Some(message) = entry.message(session) {
             clock = message.timestamp.map_or(clock, <[u8]>::to_vec);
-            if purpose == Purpose::Export {
+            if purpose == WritePurpose::Export {
                 let lost = [Loss::Id, Loss::Name];
                 losses::members(&message, entry.body(session), &lost, &["is_error"], report);
             }

@@ -12,7 +12,7 @@ use crate::format::native::{self, HeaderBuilder};
 use crate::format::report::Report;
 use crate::format::request::request_part::extra_object;
 use crate::format::workspace::Workspace;
-use crate::format::{DocumentSource, Format, Input, SessionReader};
+use crate::format::{DocumentSource, Format, SessionInput, SessionReader};
 use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Opens an input with one or more concatenated files. The messages of sessions that are only displayed get no residues.
-pub fn open(input: Input, is_displayed: bool) -> Result<Box<dyn SessionReader>> {
+pub fn open(input: SessionInput, is_displayed: bool) -> Result<Box<dyn SessionReader>> {
     let read: ReadLog = match is_displayed {
         true => |name, bytes, start, report| read(name, bytes, start, true, report),
         false => |name, bytes, start, report| read(name, bytes, start, false, report),

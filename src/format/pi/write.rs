@@ -11,7 +11,7 @@ use crate::format::branches::Path;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::request::request_part::extra_members;
-use crate::format::{EditedSession, Purpose, Target, written};
+use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
@@ -20,11 +20,15 @@ use std::collections::HashSet;
 use std::io::Write;
 
 /// Writes one session.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let Some(first) = first_line(session) else {
-        return encode_new::write(session, view, Target(purpose, out, report));
+        return encode_new::write(session, view, WriteTarget(purpose, out, report));
     };
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         losses::events(session, NAME, report);
     }
     let (places, mut chain) = restored_lines(session, first);

@@ -5,18 +5,22 @@ use super::pair::SidecarHeader;
 use super::write::LogEncoder;
 use crate::error::Result;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, Target, go_json, written};
+use crate::format::{WritePurpose, WriteTarget, go_json, written};
 use crate::model::session::Session;
 use crate::model::view::View;
 
 /// Writes the view as a log, and reports data that only a sidecar can represent.
-pub fn write(session: &Session, view: &View, Target(purpose, out, report): Target<'_>) -> Result<()> {
+pub fn write(
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     let mut writing = LogEncoder::new(None, purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
     let sidecar = SidecarHeader::of(session, None, &mut heading);
     match purpose {
-        Purpose::Export => {
+        WritePurpose::Export => {
             count_event_losses(session, view, false, report);
             report.count_loss(
                 Loss::Header,
@@ -24,9 +28,9 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
             );
             sidecar.report_sidecar_losses(laid.summary.is_some(), report);
         }
-        Purpose::Return => sidecar.report_sidecar_losses(laid.summary.is_some(), report),
+        WritePurpose::Return => sidecar.report_sidecar_losses(laid.summary.is_some(), report),
         // A model needs the summary, too; otherwise the covered messages are lost.
-        Purpose::Context => report.count_loss(Loss::Summary, u64::from(laid.summary.is_some())),
+        WritePurpose::Context => report.count_loss(Loss::Summary, u64::from(laid.summary.is_some())),
     }
     for line in &laid.lines {
         written(out.write_all(line).and_then(|()| out.write_all(b"\n")))?;
@@ -38,13 +42,13 @@ pub fn write(session: &Session, view: &View, Target(purpose, out, report): Targe
 pub fn write_document(
     session: &Session,
     view: &View,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let mut writing = LogEncoder::in_document(purpose);
     let laid = layout(session, view, false, &mut writing, report)?;
     let mut heading = Report::default();
     let sidecar = SidecarHeader::of(session, None, &mut heading);
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         count_event_losses(session, view, false, report);
         let extra = usize::from(sidecar.scope.is_some()) + usize::from(!sidecar.aliases.is_empty());
         report.count_loss(Loss::Header, extra as u64);

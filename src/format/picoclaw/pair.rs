@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::indent::indented;
 use crate::format::output_names::DirFile;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, go_json};
+use crate::format::{WritePurpose, go_json};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -52,7 +52,7 @@ pub fn pair(session: &Session, aliases: Option<&[String]>, report: &mut Report) 
     let view = View::replay(session);
     let header = SidecarHeader::of(session, aliases, report);
     let stem = stem(&header.key)?;
-    let mut writing = LogEncoder::new(None, Purpose::Export);
+    let mut writing = LogEncoder::new(None, WritePurpose::Export);
     let laid = layout(session, &view, true, &mut writing, report)?;
     count_event_losses(session, &view, true, report);
     let count = laid.head.len() + laid.lines.len();

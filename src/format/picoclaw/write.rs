@@ -6,7 +6,7 @@ use super::member::ParseRules;
 use crate::error::{Error, Position, Result};
 use crate::format::indent::indented;
 use crate::format::report::{Loss, Report};
-use crate::format::{Purpose, go_json};
+use crate::format::{WritePurpose, go_json};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::key::Derive;
 use crate::model::message::{Message, MessagePart, Role};
@@ -23,7 +23,7 @@ const LISTS: [&str; 3] = ["media", "attachments", "system_parts"];
 /// Converts native lines to lines of a log, without newlines. A message without a time gets `now`. Reports losses, and
 /// messages that PicoClaw will not show. Returns an error for a message that is too long.
 pub fn log_lines(bodies: &[Vec<u8>], now: &str, report: &mut Report) -> Result<Vec<Vec<u8>>> {
-    let mut writing = LogEncoder::new(Some(now), Purpose::Export);
+    let mut writing = LogEncoder::new(Some(now), WritePurpose::Export);
     let mut lines = Vec::new();
     for body in bodies {
         // Not the start of an input, so a byte order mark would be content.
@@ -45,14 +45,14 @@ pub fn log_line_of(
     now: Option<&str>,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
-    LogEncoder::new(now, Purpose::Return).line(message, body, report)
+    LogEncoder::new(now, WritePurpose::Return).line(message, body, report)
 }
 
 /// Writes the messages of one log in order.
 pub(super) struct LogEncoder<'w> {
     /// The time of messages without one; `None` leaves them without.
     now: Option<&'w str>,
-    purpose: Purpose,
+    purpose: WritePurpose,
     /// Whether they are elements of a document, one per line.
     document: bool,
     /// The ids that the lines will have when read again.
@@ -61,7 +61,7 @@ pub(super) struct LogEncoder<'w> {
 }
 
 impl<'w> LogEncoder<'w> {
-    pub fn new(now: Option<&'w str>, purpose: Purpose) -> LogEncoder<'w> {
+    pub fn new(now: Option<&'w str>, purpose: WritePurpose) -> LogEncoder<'w> {
         LogEncoder {
             now,
             purpose,
@@ -72,7 +72,7 @@ impl<'w> LogEncoder<'w> {
     }
 
     /// For messages of a legacy document.
-    pub fn in_document(purpose: Purpose) -> LogEncoder<'w> {
+    pub fn in_document(purpose: WritePurpose) -> LogEncoder<'w> {
         LogEncoder {
             document: true,
             ..LogEncoder::new(None, purpose)
@@ -101,7 +101,7 @@ impl<'w> LogEncoder<'w> {
             );
             return Err(Error::data(what).hint("nothing was changed; split the text, or store it elsewhere"));
         }
-        if hidden && self.purpose == Purpose::Export {
+        if hidden && self.purpose == WritePurpose::Export {
             let what = "only reasoning; kept, but PicoClaw does not show the line";
             report.note(Position::default(), format!("message {}: {what}", self.nth));
         }
@@ -112,7 +112,7 @@ impl<'w> LogEncoder<'w> {
         }
         let bookkeeping =
             |loss: &Loss| matches!(loss, Loss::Id | Loss::Usage | Loss::Category | Loss::Metadata);
-        lost.retain(|loss| self.purpose == Purpose::Export || !bookkeeping(loss));
+        lost.retain(|loss| self.purpose == WritePurpose::Export || !bookkeeping(loss));
         lost.into_iter().for_each(|loss| report.count_loss(loss, 1));
         Ok(line)
     }

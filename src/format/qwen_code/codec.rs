@@ -10,7 +10,7 @@ use crate::format::object::{text, timestamp};
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{Format, content};
 use crate::model::json;
 
@@ -18,7 +18,7 @@ pub struct QwenCode;
 
 /// Information about all records.
 #[derive(Default)]
-pub struct Outline {
+pub struct QwenOutline {
     /// The messages of each element.
     drafts: Vec<Option<Vec<draft::AnnotatedDraft>>>,
     id: Option<String>,
@@ -39,8 +39,12 @@ impl Codec for QwenCode {
     const ORDERS: bool = true;
     const LINK: Option<[&'static str; 2]> = Some(["uuid", "parentUuid"]);
     const HAS_TITLE: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory, Member::Branch, Member::Model];
-    type Outline = Outline;
+    const REPRESENTED: &'static [WorkspaceMember] = &[
+        WorkspaceMember::Directory,
+        WorkspaceMember::Branch,
+        WorkspaceMember::Model,
+    ];
+    type Outline = QwenOutline;
 
     fn is_line(&self, line: &[u8]) -> bool {
         json::member(line, "type").is_some()
@@ -54,7 +58,7 @@ impl Codec for QwenCode {
         SessionInfo::default()
     }
 
-    fn add_info(&self, outline: &Outline, info: &mut SessionInfo) {
+    fn add_info(&self, outline: &QwenOutline, info: &mut SessionInfo) {
         info.id = outline.id.clone();
         info.title = outline.title.clone();
         info.created = outline.created.clone();
@@ -66,7 +70,7 @@ impl Codec for QwenCode {
         });
     }
 
-    fn outline(&self, elements: &[Vec<u8>]) -> Outline {
+    fn outline(&self, elements: &[Vec<u8>]) -> QwenOutline {
         let mut calls = GeminiCallIds::default();
         let lines = elements.iter().flat_map(|raw| lines_of(raw));
         let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
@@ -90,7 +94,7 @@ impl Codec for QwenCode {
                 .all(is_side_session);
         let agent = lines.iter().find_map(|line| text(line, "agentId"));
         let created = lines.iter().find_map(|line| json::text(timestamp(line)?));
-        Outline {
+        QwenOutline {
             title: { titles }.next(),
             created: created.map(|time| time.into_owned()),
             workspace: Workspace::new(last("cwd"), last("gitBranch"), last("model")),
@@ -109,7 +113,7 @@ impl Codec for QwenCode {
         }
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, element: &[u8]) -> Decoded {
+    fn decode(&self, outline: &QwenOutline, nth: usize, element: &[u8]) -> Decoded {
         let line = lines_of(element)[0];
         let visible = match text(line, "subtype").as_deref() {
             Some("realtime_message") => Visible::Hidden,

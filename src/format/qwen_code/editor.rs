@@ -4,7 +4,9 @@ use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
 use super::{NAME, compression};
 use crate::format::gemini;
-use crate::format::kit::{Editor, Edits, ElementEdit, NewIds, Source, Writer, lines_of, losses, records};
+use crate::format::kit::{
+    Editor, ElementEdit, ElementEdits, NewIds, Source, Writer, lines_of, losses, records,
+};
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -111,7 +113,7 @@ impl Editor for QwenCode {
         }
     }
 
-    fn edit(&self, edits: &Edits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
+    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         match edits.keeps_summaries() {
             true => edits.rewritten(writer),
             false => edits.plain(writer),

@@ -5,7 +5,7 @@ use super::draft::AnnotatedDraft;
 use super::element::ProviderRequest;
 use super::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use crate::format::report::Report;
-use crate::format::spec::Purpose;
+use crate::format::spec::WritePurpose;
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -25,7 +25,7 @@ pub trait Interface: Sync {
         &self,
         _session: &Session,
         _view: &View,
-        _purpose: Purpose,
+        _purpose: WritePurpose,
         _report: &mut Report,
     ) -> Option<ProviderRequest> {
         None

@@ -31,7 +31,7 @@ pub use system::system_record;
 pub use write_back::write_back;
 
 use super::report::Report;
-use super::spec::Purpose;
+use super::spec::WritePurpose;
 use super::{Format, native, opaque, refusal};
 use crate::error::{Position, Result};
 use crate::model::json::{self, Dialect};
@@ -53,11 +53,17 @@ pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -
     let format = Format::from_name(api.name());
     let with_refusals = format.and_then(|format| refusal::in_content(format, session, view));
     let view = with_refusals.as_ref().unwrap_or(view);
-    Ok(built(api, session, view, Purpose::Context, report))
+    Ok(built(api, session, view, WritePurpose::Context, report))
 }
 
 /// As [`elements`], for a purpose that decides what counts as a loss.
-fn built(api: Api, session: &Session, view: &View, purpose: Purpose, report: &mut Report) -> ProviderRequest {
+fn built(
+    api: Api,
+    session: &Session,
+    view: &View,
+    purpose: WritePurpose,
+    report: &mut Report,
+) -> ProviderRequest {
     built_of(api, was_read_from(api, session), session, view, purpose, report)
 }
 
@@ -67,11 +73,11 @@ pub(super) fn built_of(
     own: bool,
     session: &Session,
     view: &View,
-    purpose: Purpose,
+    purpose: WritePurpose,
     report: &mut Report,
 ) -> ProviderRequest {
     let interface = api.interface();
-    let covered = (interface.has_compactions() && own && purpose == Purpose::Return)
+    let covered = (interface.has_compactions() && own && purpose == WritePurpose::Return)
         .then(|| opaque::with_covered(session, view))
         .flatten();
     let view = covered.as_ref().unwrap_or(view);
@@ -105,7 +111,7 @@ pub(super) fn built_of(
         let (system, pieces) = preserved_elements(api, pieces);
         let mut request = interface.write(&pieces, &mut writing);
         // A model loses nothing by a message without content.
-        if purpose != Purpose::Context {
+        if purpose != WritePurpose::Context {
             writing.report_dropped(&pieces, &request);
         }
         if let Some((item, raw)) = system {
@@ -302,7 +308,7 @@ fn encode_request(api: Api, drafts: &[AnnotatedDraft]) -> ProviderRequest {
     let pieces = pieces.map(|(item, body)| RequestPart::Message(item, body));
     let mut writing = WriteSettings {
         api,
-        purpose: Purpose::Return,
+        purpose: WritePurpose::Return,
         own: false,
         keeps_thoughts: false,
         calls: &HashMap::new(),

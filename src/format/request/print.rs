@@ -2,7 +2,7 @@
 
 use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::{Purpose, Target, written};
+use crate::format::{WritePurpose, WriteTarget, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -14,12 +14,12 @@ pub fn write(
     api: Api,
     session: &Session,
     view: &View,
-    Target(purpose, out, report): Target<'_>,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
-    if purpose == Purpose::Return && session.metadata("response").is_some() {
+    if purpose == WritePurpose::Return && session.metadata("response").is_some() {
         return Err(response_refused());
     }
-    if purpose == Purpose::Export {
+    if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }
     let request = built(api, session, view, purpose, report);
@@ -81,10 +81,10 @@ fn alone(api: Api, session: &Session, request: &ProviderRequest) -> Option<Vec<u
 }
 
 /// The original form of a history that was not a list, for writing back: `text` or `lines`.
-fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
+fn input(api: Api, session: &Session, purpose: WritePurpose) -> Option<String> {
     let back = match api.interface().shape().array {
-        true => purpose == Purpose::Return,
-        false => purpose != Purpose::Context,
+        true => purpose == WritePurpose::Return,
+        false => purpose != WritePurpose::Context,
     };
     if !back || !was_read_from(api, session) {
         return None;
@@ -96,13 +96,13 @@ fn input(api: Api, session: &Session, purpose: Purpose) -> Option<String> {
 fn frame(
     api: Api,
     session: &Session,
-    purpose: Purpose,
+    purpose: WritePurpose,
     request: &ProviderRequest,
 ) -> (Vec<u8>, &'static [u8]) {
-    let own = was_read_from(api, session) && purpose != Purpose::Context;
+    let own = was_read_from(api, session) && purpose != WritePurpose::Context;
     let shape = api.interface().shape();
     let members = members(session).filter(|_| match shape.array {
-        true => purpose == Purpose::Return,
+        true => purpose == WritePurpose::Return,
         false => own,
     });
     let array = shape.array || own && request.system.is_none();

@@ -3,7 +3,7 @@
 use super::contents::{RequestContent, content_parts};
 use super::{Api, ProviderRequest};
 use crate::error::Position;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use crate::model::message::Message;
@@ -119,7 +119,7 @@ impl<'a> AnnotatedMessage<'a> {
 /// Settings and report for writing a history.
 pub struct WriteSettings<'w> {
     pub api: Api,
-    pub purpose: Purpose,
+    pub purpose: WritePurpose,
     /// Whether the session was read from a request of this API.
     pub own: bool,
     /// Whether unsigned reasoning is kept in all messages.
@@ -166,7 +166,7 @@ impl WriteSettings<'_> {
         if annotated.message.name.is_some() && annotated.message.role() != Role::Tool {
             self.report.count_loss(Loss::Name, 1);
         }
-        if self.purpose != Purpose::Export {
+        if self.purpose != WritePurpose::Export {
             return;
         }
         let own = annotated.noted("members");

@@ -2,7 +2,7 @@
 
 use super::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use super::{ProviderRequest, RequestElement};
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::report::Loss;
 use crate::model::json::quoted;
 use crate::model::message::Role;
@@ -117,7 +117,7 @@ impl RequestTurn {
     /// Restores members of a message's source element other than role and content; not for a provider, which rejects
     /// them.
     fn keep_members(&mut self, annotated: &AnnotatedMessage<'_>, writing: &WriteSettings<'_>) {
-        if writing.purpose != Purpose::Context && self.members.is_none() {
+        if writing.purpose != WritePurpose::Context && self.members.is_none() {
             self.members = annotated.noted("members").map(<[u8]>::to_vec);
         }
     }

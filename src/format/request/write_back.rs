@@ -3,7 +3,7 @@
 use super::{Api, print, write};
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::{EditedSession, Purpose, Target, written};
+use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::json;
 use std::io::Write;
 
@@ -29,7 +29,7 @@ pub fn write_back(
         api,
         one.session,
         one.view,
-        Target(Purpose::Return, &mut whole, report),
+        WriteTarget(WritePurpose::Return, &mut whole, report),
     )?;
     // A section on one line must remain on one line.
     match memchr::memchr(b'\n', &origin.bytes) {

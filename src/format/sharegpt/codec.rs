@@ -1,14 +1,14 @@
 //! Implements the kit's codec for records; each turn is an element.
 
-use super::decode::{Outline, member_names, role_of};
+use super::decode::{ShareGptOutline, member_names, role_of};
 use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, Writer};
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
-use crate::format::workspace::Member;
-use crate::format::{Format, Purpose, content};
+use crate::format::workspace::WorkspaceMember;
+use crate::format::{Format, WritePurpose, content};
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::message::Role;
@@ -36,9 +36,9 @@ impl Codec for Sharegpt {
     const COPIES_LAYOUT: bool = true;
     const ORDERS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
-    const REPRESENTED: &'static [Member] = &[Member::Tools];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Tools];
     const VARIANTS: &'static [Sharegpt] = &VARIANTS;
-    type Outline = Outline;
+    type Outline = ShareGptOutline;
 
     fn variant(&self) -> &'static str {
         if self.has_parts { "parts" } else { "turns" }
@@ -67,7 +67,7 @@ impl Codec for Sharegpt {
         Some(message)
     }
 
-    fn remarks(&self, outline: &Outline, about: &[u8], _: &[Vec<u8>]) -> Vec<String> {
+    fn remarks(&self, outline: &ShareGptOutline, about: &[u8], _: &[Vec<u8>]) -> Vec<String> {
         let mut remarks = outline.remarks.clone();
         let members = json::members(about, Dialect::Strict).unwrap_or_default();
         let names = members.iter().map(|(name, _)| name.as_ref());
@@ -77,16 +77,16 @@ impl Codec for Sharegpt {
         remarks
     }
 
-    fn outline(&self, turns: &[Vec<u8>]) -> Outline {
+    fn outline(&self, turns: &[Vec<u8>]) -> ShareGptOutline {
         self.numbered_outline(1, turns)
     }
 
     /// Calls have the number of their record in their ids.
-    fn numbered_outline(&self, number: usize, turns: &[Vec<u8>]) -> Outline {
-        Outline::of(turns, self.has_parts, number)
+    fn numbered_outline(&self, number: usize, turns: &[Vec<u8>]) -> ShareGptOutline {
+        ShareGptOutline::of(turns, self.has_parts, number)
     }
 
-    fn decode(&self, outline: &Outline, nth: usize, _: &[u8]) -> Decoded {
+    fn decode(&self, outline: &ShareGptOutline, nth: usize, _: &[u8]) -> Decoded {
         match outline.messages.get(nth).cloned().flatten() {
             Some(message) => Decoded::Messages(vec![message.into()]),
             None => Decoded::Unrecognized,
@@ -108,7 +108,7 @@ impl Codec for Sharegpt {
 
 /// State for creating turns.
 #[derive(Default)]
-pub struct Context {
+pub struct TurnContext {
     /// The sender name of the record by role.
     names: encode::Names,
     /// Whether the last turn is a user message.
@@ -122,13 +122,13 @@ pub struct Context {
 impl Editor for Sharegpt {
     const SPREADS: bool = true;
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
-    type Context = Context;
+    type Context = TurnContext;
 
-    fn context(&self, about: Option<&[u8]>, source: &Source) -> Context {
+    fn context(&self, about: Option<&[u8]>, source: &Source) -> TurnContext {
         let [speaker, _] = member_names(self.has_parts);
-        let mut context = Context {
+        let mut context = TurnContext {
             is_first: about.is_none() && source.raws.is_empty(),
-            ..Context::default()
+            ..TurnContext::default()
         };
         for turn in &source.raws {
             let Some(from) = filled(turn, speaker).filter(|from| from != "function_call") else {
@@ -154,12 +154,12 @@ impl Editor for Sharegpt {
         }
         let asks = role == Some(Role::User);
         let was_asked = std::mem::replace(&mut out.context.is_asked, asks);
-        let is_lost = asks && was_asked && out.purpose == Purpose::Export;
+        let is_lost = asks && was_asked && out.purpose == WritePurpose::Export;
         out.report.count_loss(Loss::Order, u64::from(is_lost));
         encode::turns(messages, self.has_parts, &out.context.names, out.report)
     }
 
-    fn new_about(&self, session: &Session, _: &View, context: &Context, _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, _: &View, context: &TurnContext, _: Layout) -> ObjectBuilder {
         let header = session.header();
         let metadata = header::member(header, "metadata").unwrap_or(b"{}");
         let mut about = ObjectBuilder::default();

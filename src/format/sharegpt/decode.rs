@@ -32,21 +32,21 @@ pub fn role_of(from: &str) -> &str {
 }
 
 /// The messages of a record.
-pub struct Outline {
+pub struct ShareGptOutline {
     /// The message of each turn, if it has one.
     pub messages: Vec<Option<AnnotatedDraft>>,
     /// Remarks on the turns.
     pub remarks: Vec<String>,
 }
 
-impl Outline {
+impl ShareGptOutline {
     /// For the turns of the record with this number.
-    pub fn of(turns: &[Vec<u8>], has_parts: bool, number: usize) -> Outline {
+    pub fn of(turns: &[Vec<u8>], has_parts: bool, number: usize) -> ShareGptOutline {
         let (mut calls, mut remarks) = (RecordCalls::of(number), Vec::new());
         let messages = turns
             .iter()
             .map(|turn| message(turn, has_parts, &mut calls, &mut remarks));
-        Outline {
+        ShareGptOutline {
             messages: messages.collect(),
             remarks,
         }

@@ -6,7 +6,7 @@ use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Vis
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::workspace::{Member, Workspace};
+use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -21,7 +21,7 @@ impl Codec for Trace {
     const PHRASE: &'static str = "a session trace";
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
-    const REPRESENTED: &'static [Member] = &[Member::Directory];
+    const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
     type Outline = ();
 
     fn begins(&self, line: &[u8]) -> bool {

@@ -5,7 +5,7 @@ use crate::error::{Position, Result};
 use crate::filter::truncate::{self, CutPoint};
 use crate::filter::{Plan, Stamp};
 use crate::format::report::Report;
-use crate::format::{EditedSession, Format, Input, Purpose, Target, write};
+use crate::format::{EditedSession, Format, SessionInput, WritePurpose, WriteTarget, write};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -90,11 +90,11 @@ fn shown_members(session: &Session, names: &[&str]) -> Vec<String> {
 pub fn read(format: Format, name: &str, bytes: &[u8]) -> (Result<Vec<Session>>, Report, Vec<u8>) {
     let mut report = Report::default();
     let (head, rest) = bytes.split_at(bytes.len().min(100));
-    let input = Input {
+    let input = SessionInput {
         name: Some(name.to_string()),
         returns: true,
         rest: Box::new(io::Cursor::new(rest.to_vec())),
-        ..Input::of(head.to_vec())
+        ..SessionInput::of(head.to_vec())
     };
     match format.sessions(input) {
         Ok(Ok(mut reader)) => {
@@ -108,7 +108,7 @@ pub fn read(format: Format, name: &str, bytes: &[u8]) -> (Result<Vec<Session>>, 
 }
 
 /// Writes a session from its records alone; returns the bytes and the report.
-pub fn written(format: Format, session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(format: Format, session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
     write(format, session, &view, purpose, &mut out, &mut report).unwrap();
@@ -117,7 +117,7 @@ pub fn written(format: Format, session: &Session, purpose: Purpose) -> (Vec<u8>,
 
 /// Exports a session as text.
 pub fn exported(format: Format, session: &Session) -> (String, Report) {
-    let (out, report) = written(format, session, Purpose::Export);
+    let (out, report) = written(format, session, WritePurpose::Export);
     (String::from_utf8(out).unwrap(), report)
 }
 
@@ -138,7 +138,11 @@ pub fn returned(format: Format, sessions: &[Session], is_changed: impl Fn(usize)
         let EditedSession { session, view, .. } = group[0];
         match (format.form().back, format.form().write) {
             (Some(back), _) => back(group, &mut out, &mut report)?,
-            (None, Some(write)) => write(session, view, Target(Purpose::Return, &mut out, &mut report))?,
+            (None, Some(write)) => write(
+                session,
+                view,
+                WriteTarget(WritePurpose::Return, &mut out, &mut report),
+            )?,
             (None, None) => {}
         }
     }

@@ -4,7 +4,7 @@ use super::{RICH, session};
 use crate::error::ErrorKind;
 use crate::format::detect::{self, Hints};
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Purpose, Target, convert, write};
+use crate::format::{DocumentSource, Format, WritePurpose, WriteTarget, convert, write};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -70,7 +70,15 @@ pub(super) fn samples() -> Vec<(Format, Vec<u8>)> {
             bytes = TALK.as_bytes().to_vec();
         } else if format.form().write.is_some() {
             let mut report = Report::default();
-            write(format, &talk, &view, Purpose::Export, &mut bytes, &mut report).unwrap();
+            write(
+                format,
+                &talk,
+                &view,
+                WritePurpose::Export,
+                &mut bytes,
+                &mut report,
+            )
+            .unwrap();
         } else {
             let sample = SAMPLES.iter().find(|(name, _)| *name == format.name());
             bytes.extend_from_slice(
@@ -230,7 +238,7 @@ fn a_rich_session_cut_anywhere_never_panics() {
         save(
             &rich,
             &view,
-            Target(Purpose::Export, &mut bytes, &mut Report::default()),
+            WriteTarget(WritePurpose::Export, &mut bytes, &mut Report::default()),
         )
         .unwrap();
         for at in (0..bytes.len()).step_by(13) {

@@ -4,7 +4,7 @@ use super::bed::{cut, returned, through_lines};
 use super::{displayed, truth};
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
-use crate::format::{DocumentSource, Format, Input, Purpose, convert};
+use crate::format::{DocumentSource, Format, SessionInput, WritePurpose, convert};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -111,9 +111,9 @@ pub(super) fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Open
 }
 
 /// An input with these bytes.
-pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> Input {
+pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> SessionInput {
     let (head, rest) = bytes.split_at(bytes.len().min(64));
-    Input {
+    SessionInput {
         name: path
             .file_name()
             .and_then(|name| name.to_str())
@@ -255,7 +255,7 @@ fn restored(file: &Opened) -> Vec<String> {
         Format::VercelUi if is_old(session) => Format::VercelUiV4,
         format => format,
     };
-    let (after, report) = super::bed::written(format, &through_lines(session), Purpose::Export);
+    let (after, report) = super::bed::written(format, &through_lines(session), WritePurpose::Export);
     let losses: Vec<_> = report.losses.keys().collect();
     let omits = file.format == Format::ClineRoo && by_view;
     if losses != if omits { vec![&Loss::Event] } else { vec![] } {

@@ -4,7 +4,7 @@
 use super::truth;
 use crate::format::report::{Loss, Report};
 use crate::format::request::token_figures::Figures;
-use crate::format::{DocumentSource, Format, Input, Purpose, ReadFn, Target, convert};
+use crate::format::{DocumentSource, Format, ReadFn, SessionInput, WritePurpose, WriteTarget, convert};
 use crate::model::json;
 use crate::model::message::{Message, Role};
 use crate::model::session::Session;
@@ -204,7 +204,7 @@ fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
     let mut report = Report::default();
     let sessions = match format.form().read {
         ReadFn::Sessions(open) => {
-            let mut reader = open(Input {
+            let mut reader = open(SessionInput {
                 name: Some("law".to_string()),
                 head: bytes.to_vec(),
                 rest: Box::new(std::io::empty()),
@@ -229,7 +229,12 @@ fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
     let write = format.form().write.unwrap();
-    write(session, &view, Target(Purpose::Export, &mut out, &mut report)).unwrap();
+    write(
+        session,
+        &view,
+        WriteTarget(WritePurpose::Export, &mut out, &mut report),
+    )
+    .unwrap();
     (out, report)
 }
 

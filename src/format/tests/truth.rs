@@ -2,7 +2,7 @@
 //! `../shared/fixtures`, next to this crate.
 
 use crate::format::report::Report;
-use crate::format::sessions::{Input, Neighbor, SessionReader};
+use crate::format::sessions::{Neighbor, SessionInput, SessionReader};
 use crate::format::{DocumentSource, Format, ReadFn, convert};
 use crate::model::event::Action;
 use crate::model::json;
@@ -54,7 +54,7 @@ pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::R
     let name = path.file_name().and_then(|name| name.to_str());
     let bytes = std::fs::read(path).unwrap();
     if let ReadFn::Sessions(open) = format.form().read {
-        let mut reader = open(Input {
+        let mut reader = open(SessionInput {
             name: name.map(str::to_string),
             head: Vec::new(),
             rest: Box::new(std::io::Cursor::new(bytes)),

@@ -10,7 +10,7 @@ pub use options::{TrainingOptions, TrainingThinking};
 
 use super::report::{Loss, LossSet, Report};
 use super::request::{self, Api};
-use super::spec::{FormatSpec, Target, written};
+use super::spec::{FormatSpec, WriteTarget, written};
 use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -72,7 +72,7 @@ pub fn write(
     session: &Session,
     view: &View,
     options: &TrainingOptions,
-    Target(_, out, report): Target<'_>,
+    WriteTarget(_, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let mut losses = Report::default();
     let request = request::elements(Api::OpenaiChat, session, view, &mut losses)?;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use serde_json::{Value, json};
 
 const LOG: [&str; 7] = [
@@ -17,7 +17,7 @@ fn line(kind: TrainingKind, options: TrainingOptions) -> (Value, Report) {
     LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
     let view = View::replay(&session);
     let (mut out, mut report) = (Vec::new(), Report::default());
-    let target = Target(Purpose::Export, &mut out, &mut report);
+    let target = WriteTarget(WritePurpose::Export, &mut out, &mut report);
     write(kind, &session, &view, &options, target).unwrap();
     assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
     (serde_json::from_slice(&out).unwrap(), report)

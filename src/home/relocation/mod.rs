@@ -6,7 +6,7 @@ mod rewrite;
 mod rules;
 
 pub use renames::Renames;
-pub use rewrite::{Counts, rewrite};
+pub use rewrite::{RenameCounts, rewrite};
 pub use rules::FileRule;
 
 use super::listing::{is_absent, matching};
@@ -29,7 +29,7 @@ pub struct RelocationChange {
     /// The rule that selects the members.
     pub rule: &'static FileRule,
     /// The number of references per member.
-    pub counts: Counts,
+    pub counts: RenameCounts,
 }
 
 /// The changes in a home.

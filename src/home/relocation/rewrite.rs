@@ -2,7 +2,7 @@
 
 use super::renames::Renames;
 use super::rules::{FileEncoding, FileRule};
-use crate::error::{Error, ErrorKind, Position};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::zstd;
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
 use std::collections::BTreeMap;
@@ -10,11 +10,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-type Result<T, E = Error> = std::result::Result<T, E>;
-
 /// The number of changes per member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RenameCounts {
     /// By the path of the member.
     pub members: BTreeMap<&'static str, u64>,
     /// Names in objects that are not changed because the objects already contain the new names.
@@ -26,10 +24,10 @@ pub struct Counts {
 /// # Errors
 /// Returns the errors of reading and writing; [`ErrorKind::Data`] for a document that names the directory but cannot be
 /// parsed.
-pub fn rewrite(path: &Path, rule: &FileRule, renames: &Renames, out: &mut dyn Write) -> Result<Counts> {
+pub fn rewrite(path: &Path, rule: &FileRule, renames: &Renames, out: &mut dyn Write) -> Result<RenameCounts> {
     let unread = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
     let unwritten = |error| Error::io("cannot write", error).kind(ErrorKind::InputOutput);
-    let mut counts = Counts::default();
+    let mut counts = RenameCounts::default();
     let is_packed = path.extension().is_some_and(|ending| ending == "zst");
     match rule.shape {
         FileEncoding::Lines if is_packed => {
@@ -91,7 +89,7 @@ fn put(
     value: &[u8],
     rule: &FileRule,
     renames: &Renames,
-    counts: &mut Counts,
+    counts: &mut RenameCounts,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let is_meant = rule.types.is_empty()
@@ -130,7 +128,7 @@ fn put(
 }
 
 /// Finds the values, or the names, at this path of members.
-fn find<'v>(value: &'v [u8], way: &[&str], found: &mut Vec<&'v [u8]>) -> Result<(), JsonError> {
+fn find<'v>(value: &'v [u8], way: &[&str], found: &mut Vec<&'v [u8]>) -> std::result::Result<(), JsonError> {
     let Some((step, rest)) = way.split_first() else {
         found.push(value);
         return Ok(());

@@ -10,14 +10,14 @@ type RecordChange<'a> = (Cow<'a, str>, Option<Cow<'a, [u8]>>);
 
 /// Member changes of one message: the last value of each member; `None` if it is removed.
 #[derive(Debug, Default)]
-pub struct Changes<'a> {
+pub struct MemberChanges<'a> {
     members: Vec<RecordChange<'a>>,
     places: HashMap<Cow<'a, str>, usize>,
     /// Whether the message has an id; unknown before the first edit.
     has_id: Option<bool>,
 }
 
-impl<'a> Changes<'a> {
+impl<'a> MemberChanges<'a> {
     pub fn add(&mut self, edit: MessageEdit<'a>, message: &[u8]) {
         let has_id = *self
             .has_id

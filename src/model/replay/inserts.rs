@@ -1,6 +1,6 @@
 //! Messages and summaries that compactions insert into a view.
 
-use super::changes::Changes;
+use super::changes::MemberChanges;
 use crate::error::Position;
 use crate::model::event::MessageEdit;
 use crate::model::json::ObjectBuilder;
@@ -12,7 +12,7 @@ use std::ops::{Bound, RangeBounds};
 
 pub enum InsertedContent<'s> {
     /// A message, and the edits by later compactions.
-    Message(&'s [u8], Changes<'s>),
+    Message(&'s [u8], MemberChanges<'s>),
     /// The summary of the event at this line.
     Summary(usize),
 }
@@ -21,7 +21,7 @@ struct ActiveInsert<'s> {
     /// Index of the line that it is placed before.
     before: usize,
     content: InsertedContent<'s>,
-    class: Class,
+    class: RemovalClass,
     is_removed: bool,
     /// The neighbors in the order of the list, removed ones included.
     previous: Option<usize>,
@@ -30,7 +30,7 @@ struct ActiveInsert<'s> {
 
 /// What removes an insert. Whatever removes a class also removes the classes before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
+enum RemovalClass {
     /// Any truncation and any summary.
     Plain,
     /// Any summary, and truncations that drop instructions.
@@ -41,10 +41,10 @@ enum Class {
     Summary,
 }
 
-impl Class {
-    fn of(content: &InsertedContent<'_>) -> Class {
+impl RemovalClass {
+    fn of(content: &InsertedContent<'_>) -> RemovalClass {
         let InsertedContent::Message(body, changes) = content else {
-            return Class::Summary;
+            return RemovalClass::Summary;
         };
         let mut short = ObjectBuilder::default();
         for name in ["role", "category"] {
@@ -53,10 +53,10 @@ impl Class {
         let short = short.finish();
         let record = Record::parse(&short, Position { line: 0, offset: 1 });
         match record.message().map(Traits::of) {
-            Some(traits) if traits.is_system() => Class::System,
-            Some(traits) if traits.survives_truncate() => Class::Context,
-            Some(_) => Class::Plain,
-            None => Class::System,
+            Some(traits) if traits.is_system() => RemovalClass::System,
+            Some(traits) if traits.survives_truncate() => RemovalClass::Context,
+            Some(_) => RemovalClass::Plain,
+            None => RemovalClass::System,
         }
     }
 }
@@ -118,8 +118,8 @@ impl<'s> Inserts<'s> {
         if let Some(id) = id {
             self.by_id.entry(id).or_default().push_back(new);
         }
-        let class = Class::of(&content);
-        if class == Class::Summary {
+        let class = RemovalClass::of(&content);
+        if class == RemovalClass::Summary {
             self.summary = Some(new);
         }
         self.all.push(ActiveInsert {
@@ -186,7 +186,7 @@ impl<'s> Inserts<'s> {
             return;
         };
         changes.add(edit, body);
-        let class = Class::of(&insert.content);
+        let class = RemovalClass::of(&insert.content);
         if class != std::mem::replace(&mut insert.class, class) {
             self.file(nth);
         }
@@ -194,20 +194,20 @@ impl<'s> Inserts<'s> {
 
     /// Removes the messages before a line; with `keep_system`, keeps those that survive a truncation.
     pub fn truncate(&mut self, limit: usize, keep_system: bool) {
-        self.remove_from(Class::Plain, ..limit);
+        self.remove_from(RemovalClass::Plain, ..limit);
         if !keep_system {
-            self.remove_from(Class::Context, ..limit);
-            self.remove_from(Class::System, ..limit);
+            self.remove_from(RemovalClass::Context, ..limit);
+            self.remove_from(RemovalClass::System, ..limit);
         }
     }
 
     /// Removes the messages that a summary of these lines covers.
     pub fn cover(&mut self, lines: impl RangeBounds<usize> + Clone) {
-        self.remove_from(Class::Plain, lines.clone());
-        self.remove_from(Class::Context, lines);
+        self.remove_from(RemovalClass::Plain, lines.clone());
+        self.remove_from(RemovalClass::Context, lines);
     }
 
-    fn remove_from(&mut self, class: Class, lines: impl RangeBounds<usize>) {
+    fn remove_from(&mut self, class: RemovalClass, lines: impl RangeBounds<usize>) {
         loop {
             let filed = &mut self.by_line[class as usize];
             let bounds: (Bound<usize>, Bound<usize>) =

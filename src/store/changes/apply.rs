@@ -1,7 +1,7 @@
 //! Applies committed changes, idempotently, and computes their undo.
 
 use super::journal::{Journal, JournalEntry, names};
-use super::{ChangeHasher, Changes, WriteNewContent, split_path};
+use super::{ChangeHasher, PlannedChanges, WriteNewContent, split_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::atomic;
 use crate::store::directory::Directory;
@@ -119,8 +119,8 @@ pub fn remove_uncommitted(journal: &Journal) -> Result<()> {
     Ok(())
 }
 
-pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Changes<'c>> {
-    let mut changes = Changes::default();
+pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<PlannedChanges<'c>> {
+    let mut changes = PlannedChanges::default();
     let changed = |path: &Path| {
         let error = Error::new(ErrorKind::Locked, format!("{}: changed since", path.display()));
         error.hint("nothing was undone; move new files away first")

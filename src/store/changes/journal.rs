@@ -1,6 +1,6 @@
 //! A journal of changes: one line per change, followed by the old bytes of a changed file.
 
-use super::Changes;
+use super::PlannedChanges;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use serde_json::{Value, json};
@@ -165,7 +165,7 @@ pub fn write(out: &mut dyn Write, path: &Path, base: &Path, bytes: u64, sha256: 
 }
 
 /// Writes the lines after the files.
-pub fn end(out: &mut dyn Write, changes: &Changes<'_>, base: &Path) -> io::Result<()> {
+pub fn end(out: &mut dyn Write, changes: &PlannedChanges<'_>, base: &Path) -> io::Result<()> {
     for path in &changes.makes {
         line(out, &json!({"make": text(path, base)}))?;
     }

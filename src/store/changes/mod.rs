@@ -31,7 +31,7 @@ pub type WriteNewContent<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
 
 /// The planned changes, in the order in which they are applied.
 #[derive(Default)]
-pub struct Changes<'c> {
+pub struct PlannedChanges<'c> {
     /// Files by their current paths, with their new content.
     pub writes: Vec<(PathBuf, WriteNewContent<'c>)>,
     /// Directories to create.
@@ -42,7 +42,7 @@ pub struct Changes<'c> {
     pub removes: Vec<PathBuf>,
 }
 
-impl Changes<'_> {
+impl PlannedChanges<'_> {
     /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.moves.is_empty()
@@ -155,7 +155,7 @@ impl Journals {
         &self,
         at: &str,
         about: &Value,
-        changes: &Changes<'_>,
+        changes: &PlannedChanges<'_>,
         undoes: Option<&Journal>,
     ) -> Result<()> {
         let id = self.free(at)?;
@@ -260,7 +260,7 @@ impl Journals {
     ///
     /// # Errors
     /// [`ErrorKind::Locked`] if a file changed since.
-    pub fn undoing<'c>(&'c self, journal: &'c Journal) -> Result<Changes<'c>> {
+    pub fn undoing<'c>(&'c self, journal: &'c Journal) -> Result<PlannedChanges<'c>> {
         apply::undoing(&self.directory, journal)
     }
 
@@ -279,7 +279,7 @@ impl Journals {
         plan: &str,
         id: &str,
         about: &Value,
-        changes: &Changes<'_>,
+        changes: &PlannedChanges<'_>,
         undoes: Option<&Journal>,
         read: &mut [(Directory, &OsStr, File, FileStat, String)],
     ) -> Result<()> {

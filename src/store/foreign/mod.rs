@@ -11,7 +11,7 @@ mod system;
 pub use finding::{DirectoryCheckOptions, DirectoryCheckStats, DirectoryProblem, DirectoryProblemKind};
 pub use picoclaw::{PromotedFile, PromotionRequest, SidecarNames, promote};
 pub use session_file::{FileChange, FileChanged, FileOptions, SessionFile};
-pub use system::{Compacted, Compaction, ForeignSystem};
+pub use system::{Compaction, CompactionResult, ForeignSystem};
 
 use super::directory::Directory;
 use crate::error::{Error, ErrorKind, Result};
@@ -165,7 +165,7 @@ pub fn format_of_damaged(path: &Path, verdict: &Detection, head: &[u8]) -> Optio
 }
 
 /// Moves hidden records of a session file to an archive next to it; none if this format has no archive.
-pub fn compact(path: &Path, format: Format, options: &Compaction) -> Result<Option<Compacted>> {
+pub fn compact(path: &Path, format: Format, options: &Compaction) -> Result<Option<CompactionResult>> {
     match system_of_format(format) {
         Some(system) => system.compact(path, options),
         None => Ok(None),

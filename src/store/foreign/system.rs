@@ -32,7 +32,7 @@ pub struct Compaction {
 
 /// The result of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactionResult {
     /// Bytes of the file, before and after.
     pub bytes: (u64, u64),
     /// Lines that its system counts, before and after.
@@ -60,7 +60,7 @@ pub trait ForeignSystem: Sync {
     ) -> Result<Option<Box<dyn SessionFile + 'o>>>;
 
     /// Moves hidden records of a session file to an archive; none if the system has no archive.
-    fn compact(&self, _path: &Path, _options: &Compaction) -> Result<Option<Compacted>> {
+    fn compact(&self, _path: &Path, _options: &Compaction) -> Result<Option<CompactionResult>> {
         Ok(None)
     }
 

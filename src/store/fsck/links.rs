@@ -1,6 +1,6 @@
 //! Checks links between sessions, and aliases.
 
-use super::marks::Marks;
+use super::marks::StoreMarkers;
 use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, quarantined};
 use crate::error::{ErrorKind, Position, Result};
 use crate::model::event::Stamp;
@@ -18,7 +18,7 @@ pub(super) fn check(
     store: &Store,
     check: &FsckOptions<'_>,
     links: &BTreeMap<String, SessionLinks>,
-    marks: &Marks,
+    marks: &StoreMarkers,
     report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
     let found = |id: &str, problem, what: String, remedy: Option<&str>| {

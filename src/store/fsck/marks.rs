@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, HashSet};
 
 /// The markers of a store.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct StoreMarkers {
     /// Pairs of a parent and a session that the store created for it.
     vouched: HashSet<(String, String)>,
     /// Names of markers that no longer confirm anything.
     stale: Vec<String>,
 }
 
-impl Marks {
+impl StoreMarkers {
     /// Reads the markers of a store for these sessions.
-    pub fn of(store: &Store, links: &BTreeMap<String, SessionLinks>) -> Result<Marks> {
-        let mut marks = Marks::default();
+    pub fn of(store: &Store, links: &BTreeMap<String, SessionLinks>) -> Result<StoreMarkers> {
+        let mut marks = StoreMarkers::default();
         for mark in store.marks()? {
             let (mut is_needed, mut is_known) = (false, true);
             for planned in &mark.planned {

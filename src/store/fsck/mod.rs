@@ -20,7 +20,7 @@ use crate::model::event::Stamp;
 use crate::model::json::ObjectBuilder;
 use crate::model::key;
 use crate::model::named_enum::named_enum;
-use marks::Marks;
+use marks::StoreMarkers;
 use std::collections::{BTreeMap, HashSet};
 
 named_enum! {
@@ -277,7 +277,7 @@ impl Store {
             }
             links.insert(id.clone(), seen.links);
         }
-        let marks = Marks::of(self, &links)?;
+        let marks = StoreMarkers::of(self, &links)?;
         links::check(self, check, &links, &marks, report)?;
         link_cycles::check(self, &links, report)?;
         splits::check(self, check, &links, &marks, report)?;

@@ -1,7 +1,7 @@
 //! Checks the links between split sessions and their parts.
 
 use super::links::{removed, restore_line, session_exists};
-use super::marks::Marks;
+use super::marks::StoreMarkers;
 use super::{FoundProblem, FsckOptions, Problem, SessionLinks};
 use crate::error::Result;
 use crate::model::key;
@@ -15,7 +15,7 @@ pub(super) fn check(
     store: &Store,
     check: &FsckOptions<'_>,
     links: &BTreeMap<String, SessionLinks>,
-    marks: &Marks,
+    marks: &StoreMarkers,
     report: &mut dyn FnMut(FoundProblem),
 ) -> Result<()> {
     let found = |id: &str, problem, what: String, remedy: Option<&str>| {

@@ -8,7 +8,7 @@ use convo::model::json::{ObjectBuilder, quoted};
 
 /// A row of the table.
 #[derive(Default)]
-pub struct Attachment {
+pub struct AttachmentRow {
     kind: Option<String>,
     path: Option<String>,
     url: Option<String>,
@@ -19,8 +19,8 @@ pub struct Attachment {
 pub const COLUMNS: &str = "type, path, url, content";
 
 /// Reads an attachment from these columns, which begin at index `ahead`.
-pub fn of_row(row: &rusqlite::Row<'_>, before: usize) -> rusqlite::Result<Attachment> {
-    Ok(Attachment {
+pub fn of_row(row: &rusqlite::Row<'_>, before: usize) -> rusqlite::Result<AttachmentRow> {
+    Ok(AttachmentRow {
         kind: database::text(row, before)?,
         path: database::text(row, before + 1)?,
         url: database::text(row, before + 2)?,
@@ -28,13 +28,13 @@ pub fn of_row(row: &rusqlite::Row<'_>, before: usize) -> rusqlite::Result<Attach
     })
 }
 
-pub fn find(database: &Database, id: &str) -> Result<Option<Attachment>> {
+pub fn find(database: &Database, id: &str) -> Result<Option<AttachmentRow>> {
     let query = format!("SELECT {COLUMNS} FROM attachments WHERE id = ?1");
     database.first(&query, &[id], |row| of_row(row, 0))
 }
 
 /// Converts an attachment to a content part. Only the path of a file is known, so a file is reported as a loss.
-pub fn part(attachment: Option<&Attachment>, report: &mut Report) -> Vec<u8> {
+pub fn part(attachment: Option<&AttachmentRow>, report: &mut Report) -> Vec<u8> {
     let known = attachment.and_then(|attachment| {
         let kind = attachment.kind.as_deref();
         match (&attachment.content, &attachment.url) {

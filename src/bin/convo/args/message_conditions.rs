@@ -1,6 +1,6 @@
 //! Options that select the messages to drop or to keep.
 
-use super::{Input, category};
+use super::{InputLocation, category};
 use crate::errors::named;
 use crate::input::regular;
 use crate::output::path_name;
@@ -72,8 +72,8 @@ impl MessageConditions {
     ///
     /// # Errors
     /// If the plan cannot be read or contains no id, or if the plan and an input are both standard input.
-    pub fn choice(&self, inputs: &[Input], keeps: bool) -> Result<DropSelection> {
-        if self.plan.as_deref() == Some(Path::new("-")) && inputs.contains(&Input::Stdin) {
+    pub fn choice(&self, inputs: &[InputLocation], keeps: bool) -> Result<DropSelection> {
+        if self.plan.as_deref() == Some(Path::new("-")) && inputs.contains(&InputLocation::Stdin) {
             let error = Error::usage("--plan - and the input both read standard input");
             return Err(error.hint("give the plan or the session as a file"));
         }

@@ -218,7 +218,7 @@ pub fn memory(text: &str) -> Result<String, String> {
 
 /// The location of a session, derived from the operand alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum InputLocation {
     /// Standard input.
     Stdin,
     /// A file.
@@ -237,24 +237,24 @@ const ENDINGS: [&str; 12] = [
     ".json", ".jsonl", ".ndjson", ".md", ".yaml", ".yml", ".db", ".txt", ".zip", ".gz", ".zst", ".b64",
 ];
 
-impl Input {
+impl InputLocation {
     /// Classifies an operand.
-    pub fn of(operand: &str) -> Input {
+    pub fn of(operand: &str) -> InputLocation {
         if operand == "-" {
-            Input::Stdin
+            InputLocation::Stdin
         } else if is_path(operand) {
-            Input::Path(operand.into())
+            InputLocation::Path(operand.into())
         } else {
-            Input::Name(operand.to_string())
+            InputLocation::Name(operand.to_string())
         }
     }
 
     /// The name of the input in messages.
     pub fn label(&self) -> String {
         match self {
-            Input::Stdin => "-".to_string(),
-            Input::Path(path) => crate::output::path_name(path),
-            Input::Name(name) | Input::Row(name, ..) => name.clone(),
+            InputLocation::Stdin => "-".to_string(),
+            InputLocation::Path(path) => crate::output::path_name(path),
+            InputLocation::Name(name) | InputLocation::Row(name, ..) => name.clone(),
         }
     }
 }
@@ -365,14 +365,14 @@ mod tests {
 
     #[test]
     fn operands_are_names_paths_or_standard_input() {
-        assert_eq!(Input::of("-"), Input::Stdin);
-        assert_eq!(Input::of("chat"), Input::Name("chat".into()));
+        assert_eq!(InputLocation::of("-"), InputLocation::Stdin);
+        assert_eq!(InputLocation::of("chat"), InputLocation::Name("chat".into()));
         assert_eq!(
-            Input::of("agent:main:main"),
-            Input::Name("agent:main:main".into())
+            InputLocation::of("agent:main:main"),
+            InputLocation::Name("agent:main:main".into())
         );
         for path in ["./chat", "a/b", "x.jsonl", "notes.md", "../x"] {
-            assert_eq!(Input::of(path), Input::Path(path.into()));
+            assert_eq!(InputLocation::of(path), InputLocation::Path(path.into()));
         }
     }
 

@@ -9,7 +9,7 @@ use convo::error::Error;
 pub struct BudgetArgs {
     /// Token limit: 32000, 32k, or a share such as 60%
     #[arg(long, value_name = "TOKENS", value_parser = amount)]
-    budget: Option<Amount>,
+    budget: Option<TokenAmount>,
     /// Context window: tokens, or a model name
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window)]
     pub window: Option<Window>,
@@ -27,7 +27,7 @@ impl BudgetArgs {
 
     /// Whether the budget is a share of the window.
     pub fn is_share(&self) -> bool {
-        matches!(self.budget, Some(Amount::PerMille(_)))
+        matches!(self.budget, Some(TokenAmount::PerMille(_)))
     }
 
     /// The budget in tokens, without the reserve. An error if it is 0, because no view fits.
@@ -42,8 +42,8 @@ impl BudgetArgs {
     pub fn limit(&self) -> convo::Result<Option<u64>> {
         let budget = match self.budget {
             None => return Ok(None),
-            Some(Amount::Tokens(tokens)) => tokens,
-            Some(Amount::PerMille(share)) => {
+            Some(TokenAmount::Tokens(tokens)) => tokens,
+            Some(TokenAmount::PerMille(share)) => {
                 let Some(window) = self.window() else {
                     let error = Error::usage("a percentage in --budget requires --window");
                     return Err(error.hint("add --window gpt-4o or --window 128000"));
@@ -62,17 +62,17 @@ impl BudgetArgs {
 
 /// A number of tokens, or a share of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Amount {
+enum TokenAmount {
     Tokens(u64),
     PerMille(u64),
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
+fn amount(text: &str) -> Result<TokenAmount, String> {
     if text.ends_with('%') {
-        return per_cent(text).map(Amount::PerMille);
+        return per_cent(text).map(TokenAmount::PerMille);
     }
     match thousands(text) {
-        Some(tokens) => Ok(Amount::Tokens(tokens)),
+        Some(tokens) => Ok(TokenAmount::Tokens(tokens)),
         None => Err("expected a number of tokens or a percentage, e.g. 32000, 60%".to_string()),
     }
 }

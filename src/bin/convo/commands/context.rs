@@ -9,7 +9,7 @@ use crate::writing::{Export, report_dangling, write_to};
 use clap::Args;
 use convo::check::Api;
 use convo::error::Error;
-use convo::format::{Format, Purpose};
+use convo::format::{Format, WritePurpose};
 use convo::model::view::View as Replayed;
 
 /// Print the messages a model would receive
@@ -23,7 +23,7 @@ use convo::model::view::View as Replayed;
   convo context chat --budget 60% --window gpt-4o    compacted to a budget
   convo context chat --role user --role assistant    without system messages and tools
   convo context < session.jsonl                      a filter")]
-pub struct View {
+pub struct ContextCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -44,7 +44,7 @@ pub struct View {
     json: bool,
 }
 
-impl Run for View {
+impl Run for ContextCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -88,7 +88,7 @@ impl Run for View {
                     None => session,
                 };
                 let export = Export {
-                    purpose: Purpose::Context,
+                    purpose: WritePurpose::Context,
                     in_place: false,
                     ..Export::new(context, label, writing, strict)
                 };

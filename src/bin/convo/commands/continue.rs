@@ -1,7 +1,7 @@
 //! `continue`: creates a session linked to the one that it continues.
 
 use super::Run;
-use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, Window, window};
+use crate::args::{InputArgs, InputLocation, OutputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
 use crate::edit::continuation::{CopiedMessages, continue_session};
 use crate::errors::{mixed, named, stopped};
@@ -12,7 +12,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::filter::compact;
 use convo::filter::compact::trigger::TriggerExpression;
-use convo::filter::continuation::{self, Before, NewSession, SessionLayout};
+use convo::filter::continuation::{self, EarlierSessions, NewSession, SessionLayout};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::chain::ChainLinks;
@@ -37,7 +37,7 @@ use std::io::Write;
   convo continue chat --when 'messages>=200 || tokens>=50k'    for a cron job
   convo show --chain chat.1                       display the whole chain
   convo join chat.1                               join the chain into one session")]
-pub struct Continue {
+pub struct ContinueCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Continue {
     json: bool,
 }
 
-impl Run for Continue {
+impl Run for ContinueCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -74,7 +74,7 @@ impl Run for Continue {
             return Err(error.hint("add --window gpt-4o or --window 128000").into());
         }
         let streams = self.stdout || self.writing.is_elsewhere();
-        let is_stored = |input: &&Input| !streams && matches!(input, Input::Name(_));
+        let is_stored = |input: &&InputLocation| !streams && matches!(input, InputLocation::Name(_));
         let stored = inputs.iter().filter(is_stored).count();
         if stored == 0 {
             return self.filter(context, &inputs, writing);
@@ -98,7 +98,7 @@ fn continued(child: &str) -> Error {
         .hint(format!("continue the last session with: convo continue {child}"))
 }
 
-impl Continue {
+impl ContinueCommand {
     fn store(&self, context: &Context, name: &str) -> anyhow::Result<()> {
         let id = context.store()?.resolve(name)?;
         let mut report = Report::default();
@@ -171,7 +171,12 @@ impl Continue {
         context.output.print_done(&reported.to_string())
     }
 
-    fn filter(&self, context: &Context, inputs: &[Input], writing: OutputFormat<'_>) -> anyhow::Result<()> {
+    fn filter(
+        &self,
+        context: &Context,
+        inputs: &[InputLocation],
+        writing: OutputFormat<'_>,
+    ) -> anyhow::Result<()> {
         write_to(context, writing, |out| {
             let mut written = 0;
             for input in inputs {
@@ -238,11 +243,11 @@ impl Continue {
         if let Some(child) = links.continued_to.first() {
             return Err(continued(child));
         }
-        if Before::from_header(session).is_none() {
+        if EarlierSessions::from_header(session).is_none() {
             let what = "earlier sessions of the chain are unknown and not counted";
             context.output.notice(label, what);
         }
-        let before = Before::guessed(session);
+        let before = EarlierSessions::guessed(session);
         let created_at = match context.clock.is_fixed() {
             true => Some(context.clock.now()),
             false => session.newest_time(),

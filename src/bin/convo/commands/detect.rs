@@ -1,7 +1,7 @@
 //! `detect`: prints the format of an input and the evidence for it.
 
 use super::Run;
-use crate::args::{Input, TimeOptions};
+use crate::args::{InputLocation, TimeOptions};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::input_source::{detect_file, from_hint, unwrapped};
@@ -27,7 +27,7 @@ use std::io::{self, IsTerminal};
   convo detect session.json
   cat session.json | convo detect
   convo detect --json ~/logs/*.jsonl | jq -r 'select(.format==null).input'", after_long_help = listed())]
-pub struct Detect {
+pub struct DetectCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Detect {
 /// Columns for several inputs.
 const COLUMNS: [Column; 2] = [Column::rest("INPUT"), Column::text("FORMAT")];
 
-impl Run for Detect {
+impl Run for DetectCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -84,15 +84,15 @@ fn listed() -> String {
     format!("Formats (r: read, w: written):{lines}")
 }
 
-fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
+fn verdict(context: &Context, input: &InputLocation) -> convo::Result<Detection> {
     match input {
-        Input::Name(name) => {
+        InputLocation::Name(name) => {
             let store = context.store()?;
             store.reader(&store.resolve(name)?)?;
             Ok(Detection::certain(Format::Native, "a stored session"))
         }
-        Input::Row(..) => Ok(Detection::certain(Format::Native, "a session in a database")),
-        Input::Stdin => {
+        InputLocation::Row(..) => Ok(Detection::certain(Format::Native, "a session in a database")),
+        InputLocation::Stdin => {
             if io::stdin().is_terminal() {
                 return Err(Error::usage("no input: standard input is a terminal")
                     .hint("give a session or file, or pipe one in"));
@@ -100,7 +100,7 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
             let (head, whole, _) = unwrapped(&mut io::stdin().lock())?;
             Ok(detect_file(&head, whole, None))
         }
-        Input::Path(path) => {
+        InputLocation::Path(path) => {
             let mut file = File::open(path).map_err(Error::open)?;
             let about = file.metadata().map_err(|error| Error::io("cannot read", error))?;
             if about.is_dir() {
@@ -112,11 +112,11 @@ fn verdict(context: &Context, input: &Input) -> convo::Result<Detection> {
     }
 }
 
-impl Detect {
+impl DetectCommand {
     fn report(
         &self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         verdict: &Detection,
         several: bool,
         prints: bool,

@@ -21,7 +21,7 @@ use convo::filter::drop;
   convo drop chat --grep password --dry-run           what would be dropped
   convo drop chat --plan ids.txt                      the messages of a list
   convo drop chat --message m12 && convo restore chat drop one message, then undo")]
-pub struct Drop {
+pub struct DropCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Drop {
     changing: EditArgs,
 }
 
-impl Run for Drop {
+impl Run for DropCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = operands::inputs(context, &self.inputs)?;
         let choice = self.choosing.choice(&inputs, false)?;

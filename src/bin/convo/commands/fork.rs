@@ -1,7 +1,7 @@
 //! `fork`: copies the beginning of a session to a new session.
 
 use super::Run;
-use crate::args::{Input, InputArgs, OutputArgs, checked_name};
+use crate::args::{InputArgs, InputLocation, OutputArgs, checked_name};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{InputSessions, operands};
@@ -9,7 +9,7 @@ use crate::output::count_of;
 use crate::writing::{Export, write_records, write_to};
 use clap::Args;
 use convo::error::Result;
-use convo::filter::fork::{Fork as Planned, ForkEnd};
+use convo::filter::fork::{ForkEnd, PlannedFork as Planned};
 use convo::format::Format;
 use convo::format::report::Report;
 use convo::model::key::checked_id;
@@ -28,7 +28,7 @@ use convo::model::session::Session;
   convo fork chat --exchange 3 --id second-try       the first three exchanges
   convo fork chat                                    a copy of the view
   convo fork log.jsonl --exchange 3 > fork.jsonl     a file")]
-pub struct Fork {
+pub struct ForkCommand {
     /// Session name, file, or - for standard input
     #[arg(value_name = "INPUT")]
     input: String,
@@ -80,7 +80,7 @@ impl ForkEndArgs {
     }
 }
 
-impl Run for Fork {
+impl Run for ForkCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id {
@@ -89,7 +89,7 @@ impl Run for Fork {
         let input = operands::input(context, &self.input)?;
         let label = input.label();
         match &input {
-            Input::Name(name) if !self.stdout && !self.writing.is_elsewhere() => {
+            InputLocation::Name(name) if !self.stdout && !self.writing.is_elsewhere() => {
                 let done = self.store(context, name).map_err(|error| named(error, &label))?;
                 done.map_or(Ok(()), |text| context.output.print_done(&text))
             }
@@ -98,7 +98,7 @@ impl Run for Fork {
     }
 }
 
-impl Fork {
+impl ForkCommand {
     fn plan<'s>(&self, context: &Context, label: &str, session: &'s Session) -> Result<Planned<'s>> {
         let fork = Planned::plan(session, &self.end.end())?;
         if let Some(note) = &fork.note {
@@ -151,7 +151,7 @@ impl Fork {
     }
 
     /// Prints the fork of a file or a stream.
-    fn stream(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+    fn stream(&self, context: &Context, input: &InputLocation) -> anyhow::Result<()> {
         let writing = self.writing.resolve(std::slice::from_ref(input), &self.reading)?;
         writing.check()?;
         let opened = context.open(input, &self.reading)?;

@@ -1,7 +1,7 @@
 //! `gc`: moves hidden messages to the archive.
 
 use super::Run;
-use crate::args::{ALL, Input, duration};
+use crate::args::{ALL, InputLocation, duration};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::input_source::certain_format;
@@ -30,7 +30,7 @@ use std::time::Duration;
   convo gc -i sessions/telegram_42.jsonl   a PicoClaw log and its sidecar
   convo gc --discard --older-than 365d     delete permanently
   convo gc --json | jq -s 'map(.bytes.before - .bytes.after) | add'")]
-pub struct Gc {
+pub struct GcCommand {
     /// Sessions [default: all]; with -i, PicoClaw logs
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Gc {
     json: bool,
 }
 
-impl Run for Gc {
+impl Run for GcCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if self.names.iter().any(|name| name == ALL) {
@@ -79,7 +79,7 @@ impl Run for Gc {
         let until = self.until(context)?;
         let mut ids = Vec::new();
         for name in &self.names {
-            if let Input::Path(_) | Input::Stdin = Input::of(name) {
+            if let InputLocation::Path(_) | InputLocation::Stdin = InputLocation::of(name) {
                 let error = Error::usage("gc requires stored sessions, not paths");
                 return Err(named(error, name)
                     .hint("compact the log of a PicoClaw session with -i")
@@ -145,7 +145,7 @@ impl Run for Gc {
     }
 }
 
-impl Gc {
+impl GcCommand {
     /// Converts `--older-than` to the latest time of records to archive, in seconds since 1970; none for any.
     fn until(&self, context: &Context) -> anyhow::Result<Option<i64>> {
         let Some(age) = self.older_than else {
@@ -160,7 +160,7 @@ impl Gc {
 
     /// Compacts the two files of a PicoClaw session.
     fn pair(&self, context: &Context, name: &str) -> anyhow::Result<()> {
-        let Input::Path(path) = Input::of(name) else {
+        let InputLocation::Path(path) = InputLocation::of(name) else {
             let error = Error::usage("-i requires a file");
             return Err(named(error, name)
                 .hint("omit -i to compact the stored session")

@@ -1,7 +1,7 @@
 //! `join`: joins several sessions, or a chain, into one session.
 
 use super::Run;
-use crate::args::{Input, InputArgs, OutputArgs, checked_name};
+use crate::args::{InputArgs, InputLocation, OutputArgs, checked_name};
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::chain_reader::{self, ChainReach};
@@ -36,7 +36,7 @@ const NAMED: usize = 10;
   convo join monday tuesday --id week           sessions without links, in this order
   convo join conversations/session_*.json       files; prints the joined session
   convo cat a b c | convo join > whole.jsonl    a filter")]
-pub struct Join {
+pub struct JoinCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Join {
     json: bool,
 }
 
-impl Run for Join {
+impl Run for JoinCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id {
@@ -113,7 +113,7 @@ impl Run for Join {
     }
 }
 
-impl Join {
+impl JoinCommand {
     /// Whether the joined session is printed and the store is unchanged.
     fn streams(&self) -> bool {
         self.stdout || self.writing.is_elsewhere()
@@ -127,7 +127,7 @@ impl Join {
         };
         let alone = match (&self.through, &inputs[..]) {
             (Some(last), []) => Some((last.as_str(), ChainReach::Back)),
-            (None, [Input::Name(name)]) => Some((name.as_str(), ChainReach::Both)),
+            (None, [InputLocation::Name(name)]) => Some((name.as_str(), ChainReach::Both)),
             _ => None,
         };
         if let Some((name, reach)) = alone {
@@ -135,7 +135,7 @@ impl Join {
             return Ok((sessions, order, true));
         }
         let mut sessions = Vec::new();
-        let is_stored = inputs.iter().all(|input| matches!(input, Input::Name(_)));
+        let is_stored = inputs.iter().all(|input| matches!(input, InputLocation::Name(_)));
         // A new stored session contains all inputs or is not created: the first unreadable input ends the command.
         let at_once = if is_stored && !self.streams() {
             1

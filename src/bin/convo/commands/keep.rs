@@ -18,7 +18,7 @@ use convo::filter::drop;
   convo keep chat --exchange 1,7..                    the first exchange, and all from the seventh
   convo keep --role user < in.jsonl > out.jsonl       a stream
   convo keep chat --tool Edit --dry-run               what would be dropped")]
-pub struct Keep {
+pub struct KeepCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Keep {
     changing: EditArgs,
 }
 
-impl Run for Keep {
+impl Run for KeepCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = operands::inputs(context, &self.inputs)?;
         let choice = self.choosing.choice(&inputs, true)?;

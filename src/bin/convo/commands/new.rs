@@ -27,7 +27,7 @@ use convo::tokens::{Tokenizer, counter};
   convo new --id review --system @rules.md --meta project=convo --alias current
   convo new --key \"$key\" --if-missing                 create it once, reuse it later
   convo key --json ... | convo new --scope @-            with the aliases of the scope")]
-pub struct New {
+pub struct NewCommand {
     /// Session id [default: session_TIME_RANDOM]
     #[arg(long, value_name = "ID", help_heading = "Session")]
     id: Option<String>,
@@ -90,7 +90,7 @@ pub struct New {
     json: bool,
 }
 
-impl Run for New {
+impl Run for NewCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let now = context.clock.now();
@@ -162,7 +162,7 @@ impl Run for New {
     }
 }
 
-impl New {
+impl NewCommand {
     /// Returns the id of an existing session with this key or id.
     fn there(&self, store: &Store, keyed: &KeyNames, id: &str) -> anyhow::Result<Option<String>> {
         if let Some(key) = &keyed.key

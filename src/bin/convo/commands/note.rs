@@ -24,7 +24,7 @@ use convo::model::note::{Note as Found, notes};
   convo note chat --message m7 'Wrong: see the docs'  on a message
   convo note chat                                     list the notes
   convo restore chat                                  undo the last change")]
-pub struct Note {
+pub struct NoteCommand {
     /// Session name, file, or - for standard input
     #[arg(value_name = "INPUT")]
     input: String,
@@ -48,7 +48,7 @@ const COLUMNS: [Column; 4] = [
     Column::rest("NOTE"),
 ];
 
-impl Run for Note {
+impl Run for NoteCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [operands::input(context, &self.input)?];
         let of = self.message.as_deref();
@@ -97,7 +97,7 @@ impl Run for Note {
     }
 }
 
-impl Note {
+impl NoteCommand {
     /// Checks that the file has stored the note: few formats can.
     fn verify(&self, context: &Context, text: &str) -> anyhow::Result<()> {
         let inputs = [operands::input(context, &self.input)?];

@@ -14,13 +14,13 @@ use convo::error::Error;
 #[command(before_long_help = "Examples:
   convo plugins
   convo help NAME                  show the help of a plugin")]
-pub struct Plugins {
+pub struct PluginsCommand {
     /// Print one object per plugin
     #[arg(long)]
     json: bool,
 }
 
-impl Run for Plugins {
+impl Run for PluginsCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.stdout(|out| {
             for (name, path) in crate::programs::plugin_command::installed() {

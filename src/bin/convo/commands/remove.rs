@@ -1,7 +1,7 @@
 //! `remove`: moves sessions to the trash.
 
 use super::Run;
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::report_and_continue;
@@ -19,7 +19,7 @@ use convo::store::EXACTLY;
   convo remove chat                                move to the trash
   convo restore session_20261120_180203_9f2c41d0   recover, by its id
   convo remove --purge chat                        delete permanently")]
-pub struct Remove {
+pub struct RemoveCommand {
     /// Sessions: id, prefix, alias, key or @last
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Remove {
     json: bool,
 }
 
-impl Run for Remove {
+impl Run for RemoveCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         for name in &self.names {
@@ -41,9 +41,9 @@ impl Run for Remove {
     }
 }
 
-impl Remove {
+impl RemoveCommand {
     fn one(&self, context: &Context, name: &str) -> anyhow::Result<()> {
-        if let Input::Path(_) | Input::Stdin = Input::of(name) {
+        if let InputLocation::Path(_) | InputLocation::Stdin = InputLocation::of(name) {
             let error = Error::usage("remove requires stored sessions, not paths");
             return Err(named(error, name).hint("remove a file with: rm").into());
         }

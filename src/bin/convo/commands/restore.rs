@@ -1,7 +1,7 @@
 //! `restore`: undoes events, recovers removed sessions.
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs, TimeOptions};
+use crate::args::{EditArgs, InputArgs, InputLocation, TimeOptions};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
@@ -28,7 +28,7 @@ use convo::store::EXACTLY;
   convo restore --list chat                list undoable events
   convo restore --list                     list removed sessions
   convo restore - --log < log.jsonl        a stream that contains its log")]
-pub struct Restore {
+pub struct RestoreCommand {
     /// Session name, file, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     input: Option<String>,
@@ -61,7 +61,7 @@ const EVENTS: [Column; 5] = [
 /// Columns of the sessions in the trash.
 const REMOVED: [Column; 2] = [Column::text("SESSION"), Column::dim("REMOVED")];
 
-impl Run for Restore {
+impl Run for RestoreCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         let is_event = |operand: &Option<String>| operand.as_ref().is_some_and(|id| id.starts_with("evt_"));
         if is_event(&self.input) && self.event.is_some() && !is_event(&self.event) {
@@ -81,7 +81,7 @@ impl Run for Restore {
             ..EditRequest::new(&self.reading, &self.changing)
         };
         let stored = edit.in_store(&input) && !edit.in_place() && !self.log;
-        if let (Input::Name(name), true) = (&input, stored) {
+        if let (InputLocation::Name(name), true) = (&input, stored) {
             let done = match &self.event {
                 None => self.returns(context, name)?,
                 Some(event) => self.unpack(context, name, event)?,
@@ -93,7 +93,7 @@ impl Run for Restore {
         let inputs = [input];
         // Update names first: once the undo is reported, they must have their targets without the link.
         let names = match (&inputs[0], &self.event) {
-            (Input::Name(name), Some(event)) if stored && !self.changing.dry_run => {
+            (InputLocation::Name(name), Some(event)) if stored && !self.changing.dry_run => {
                 let store = context.store()?;
                 let id = store.resolve(name)?;
                 store.update_names_without_event(&id, event)?;
@@ -115,7 +115,7 @@ impl Run for Restore {
     }
 }
 
-impl Restore {
+impl RestoreCommand {
     /// Recovers a removed session if the name denotes one and no existing session.
     fn returns(&self, context: &Context, name: &str) -> anyhow::Result<bool> {
         let store = context.store()?;
@@ -172,10 +172,10 @@ impl Restore {
     }
 
     /// Lists the events of a session that can be undone.
-    fn events(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+    fn events(&self, context: &Context, input: &InputLocation) -> anyhow::Result<()> {
         let mut rows = Vec::new();
         match input {
-            Input::Name(name) => {
+            InputLocation::Name(name) => {
                 let store = context.store()?;
                 let mut report = Report::default();
                 let session = store.load_events(&store.resolve(name)?, &mut report)?;

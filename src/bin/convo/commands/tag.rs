@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
   convo restore chat                        undo the last change",
     override_usage = "convo tag [OPTIONS] [INPUT [+TAG|-TAG]...]"
 )]
-pub struct Tag {
+pub struct TagCommand {
     /// Print the result as JSON Lines
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -50,7 +50,7 @@ pub struct Tag {
 /// Columns of the list of all tags.
 const COLUMNS: [Column; 2] = [Column::text("TAG"), Column::number("SESSIONS")];
 
-impl Run for Tag {
+impl Run for TagCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let Some((input, changes)) = self.operands.split_first() else {
@@ -98,7 +98,7 @@ fn tag_change(text: &str) -> Result<TagChange, Error> {
     })
 }
 
-impl Tag {
+impl TagCommand {
     /// Lists the tags of the store.
     fn all(&self, context: &Context) -> anyhow::Result<()> {
         let counting = TokenizerArgs::default();

@@ -23,7 +23,7 @@ use convo::model::view::View;
   convo title chat ''                       remove the title
   convo title -i session.jsonl 'Trip'       the title of a file
   convo restore chat                        undo the last change")]
-pub struct Title {
+pub struct TitleCommand {
     /// Session name, file, or - for standard input
     #[arg(value_name = "INPUT")]
     input: String,
@@ -35,7 +35,7 @@ pub struct Title {
     changing: EditArgs,
 }
 
-impl Run for Title {
+impl Run for TitleCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [operands::input(context, &self.input)?];
         if let Some(text) = &self.text {
@@ -71,7 +71,7 @@ impl Run for Title {
     }
 }
 
-impl Title {
+impl TitleCommand {
     /// Checks that the file has stored the title: not every format can.
     fn verify(&self, context: &Context, title: &str) -> anyhow::Result<()> {
         let inputs = [operands::input(context, &self.input)?];

@@ -20,7 +20,7 @@ use convo::store::foreign;
   convo truncate --keep-last 8 < in.jsonl > out.jsonl      a stream
   convo truncate --keep-messages 20 -i=.bak session.jsonl  a file, with a backup
   convo truncate chat --keep-last 0 && convo restore chat          drop all, then undo")]
-pub struct Truncate {
+pub struct TruncateCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -57,7 +57,7 @@ struct CutOptions {
     all: bool,
 }
 
-impl Run for Truncate {
+impl Run for TruncateCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let cut = match self.cut {
             CutOptions {

@@ -23,7 +23,7 @@ use convo::filter::restore::{self, UndoTarget};
   convo undo -n chat                       what would be undone
   convo restore --list chat                list the events that can be undone
   convo restore chat evt_07ab3e6559f2c41d  undo this event, e.g. an undo")]
-pub struct Undo {
+pub struct UndoCommand {
     /// Session name, file, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     input: Option<String>,
@@ -39,7 +39,7 @@ pub struct Undo {
     log: bool,
 }
 
-impl Run for Undo {
+impl Run for UndoCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [operands::input(context, self.input.as_deref().unwrap_or("-"))?];
         let edit = EditRequest {

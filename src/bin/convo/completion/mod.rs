@@ -4,7 +4,7 @@
 pub mod events;
 pub mod synonyms;
 
-use crate::args::{ALL, Global, Input};
+use crate::args::{ALL, Global, InputLocation};
 use crate::commands;
 use crate::context::Context;
 use crate::output::{Color, Output};
@@ -238,7 +238,7 @@ fn beginning(word: &OsStr, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
 fn files(word: &OsStr) -> Vec<Candidate> {
     let mut found = PathCompleter::any().stdio().complete(word);
     found.retain(|candidate| match candidate.get_value().to_str() {
-        Some(text) => !matches!(Input::of(text), Input::Name(_)),
+        Some(text) => !matches!(InputLocation::of(text), InputLocation::Name(_)),
         None => false,
     });
     found

@@ -43,7 +43,7 @@ const TOGETHER: usize = 1 << 15;
 type PlanResult = std::thread::Result<convo::Result<Plan>>;
 
 /// Consecutive sessions with their numbers.
-type Sessions = Vec<(usize, Session)>;
+type NumberedSessions = Vec<(usize, Session)>;
 
 /// Sessions with their numbers and plans.
 type PlannedSessions = Vec<(usize, Session, PlanResult)>;
@@ -63,14 +63,14 @@ impl PlanTask<'_> {
 }
 
 /// The sessions that were read and not changed yet, each with its number.
-struct Queue<'s, 'e> {
+struct SessionQueue<'s, 'e> {
     scope: &'s Scope<'s, 'e>,
     task: &'e PlanTask<'e>,
     /// The newest sessions. The only one is planned on this thread if no other session follows.
-    held: Sessions,
-    sender: Sender<Sessions>,
+    held: NumberedSessions,
+    sender: Sender<NumberedSessions>,
     /// The sessions for the threads, which share it.
-    waiting: &'e Mutex<Receiver<Sessions>>,
+    waiting: &'e Mutex<Receiver<NumberedSessions>>,
     has_started: bool,
     planned: (Sender<PlannedSessions>, Receiver<PlannedSessions>),
     /// Plans that were completed before an earlier one.
@@ -82,7 +82,7 @@ struct Queue<'s, 'e> {
     bytes: usize,
 }
 
-impl Queue<'_, '_> {
+impl SessionQueue<'_, '_> {
     fn add(&mut self, session: Session) {
         self.bytes += session.size();
         let held: usize = self.held.iter().map(|(_, session)| session.size()).sum();
@@ -177,7 +177,7 @@ fn change_ahead(
     let (sender, receiver) = channel();
     let waiting = Mutex::new(receiver);
     let read = std::thread::scope(|scope| {
-        let mut queue = Queue {
+        let mut queue = SessionQueue {
             scope,
             task: &task,
             held: Vec::new(),

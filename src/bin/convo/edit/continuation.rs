@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::programs::counter_choice::stored_tokenizer;
 use convo::error::{Error, Result};
-use convo::filter::continuation::{self, Before, CountedSession, NewSession, SessionLayout};
+use convo::filter::continuation::{self, CountedSession, EarlierSessions, NewSession, SessionLayout};
 use convo::format::report::Report;
 use convo::model::event::Stamp;
 use convo::model::message::{Category, Role};
@@ -46,21 +46,22 @@ pub fn before(
     store: &Store,
     session: &Session,
     requested: Option<Tokenizer>,
-) -> Result<Before> {
+) -> Result<EarlierSessions> {
     let mut chain: Vec<Session> = Vec::new();
     let mut seen: HashSet<String> = session.header_text("id").into_iter().collect();
     let known = loop {
         let oldest = chain.last().unwrap_or(session);
-        if let Some(before) = Before::from_header(oldest) {
+        if let Some(before) = EarlierSessions::from_header(oldest) {
             break before;
         }
         let from = oldest.header_text("continued_from").unwrap_or_default();
         if !key::is_id(&from) || !seen.insert(from.clone()) || !store.has(&from)? {
-            break Before::guessed(oldest);
+            break EarlierSessions::guessed(oldest);
         }
         chain.push(store.load(&from, &mut Report::default())?);
     };
-    let and = |before: Before, session: &Session| before.and(session, counts(context, session, requested));
+    let and =
+        |before: EarlierSessions, session: &Session| before.and(session, counts(context, session, requested));
     Ok(chain.iter().rev().fold(known, and))
 }
 
@@ -82,7 +83,7 @@ fn count_before_lock(
     store: &Store,
     id: &str,
     requested: Option<Tokenizer>,
-) -> Option<(CountedSession, Before)> {
+) -> Option<(CountedSession, EarlierSessions)> {
     store.size(id).ok().filter(|size| *size >= LONG)?;
     let session = store.load(id, &mut Report::default()).ok()?;
     let known = before(context, store, &session, requested).ok()?;
@@ -114,7 +115,8 @@ pub fn continue_session(
         }
         let before = match &counted {
             Some((of, known))
-                if Before::from_header(session).is_none() && has_same_predecessor(session, of.session()) =>
+                if EarlierSessions::from_header(session).is_none()
+                    && has_same_predecessor(session, of.session()) =>
             {
                 known.clone()
             }

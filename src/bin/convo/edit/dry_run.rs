@@ -3,7 +3,7 @@
 use super::destination::Destination;
 use super::event_ids::LineDestination;
 use super::request::EditRequest;
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::InputSessions;
@@ -21,7 +21,7 @@ pub struct DryRun<'a> {
 impl<'a> DryRun<'a> {
     pub fn open(
         context: &'a Context,
-        input: &Input,
+        input: &InputLocation,
         edit: &'a EditRequest<'a>,
     ) -> anyhow::Result<DryRun<'a>> {
         let opened = context.open(input, edit.reading)?;

@@ -26,7 +26,7 @@ pub mod streaming;
 pub use event_ids::{EventIds, LineDestination};
 pub use request::EditRequest;
 
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::{mixed, named};
 use crate::input::input_source::{certain_format, neighbor};
@@ -52,7 +52,7 @@ use stream::{WrittenOutput, stream};
 /// Plans and applies a change of every session of the inputs.
 pub fn run(
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     edit: EditRequest<'_>,
     mut plan: impl FnMut(&Session, &EventIds<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
@@ -67,7 +67,7 @@ pub fn run(
 /// `report` gets each plan in order, and completes it.
 pub fn run_ahead(
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     edit: EditRequest<'_>,
     plan: impl Fn(&Session, &EventIds<'_>) -> convo::Result<Plan> + Sync,
     mut report: impl FnMut(&Session, &EventIds<'_>, convo::Result<Plan>) -> convo::Result<Plan>,
@@ -88,7 +88,7 @@ pub fn run_ahead(
 
 fn run_planner(
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     edit: EditRequest<'_>,
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
@@ -126,29 +126,29 @@ fn run_planner(
 /// Changes the sessions of an input that has its own destination.
 fn one(
     context: &Context,
-    input: &Input,
+    input: &InputLocation,
     edit: &EditRequest<'_>,
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     match input {
         _ if edit.args.dry_run => {
-            if let (Input::Path(path), true) = (input, edit.in_place())
+            if let (InputLocation::Path(path), true) = (input, edit.in_place())
                 && change_foreign_file(context, path, edit, planner)?
             {
                 return Ok(());
             }
             change(context, &mut DryRun::open(context, input, edit)?, planner)
         }
-        Input::Name(name) if edit.in_place() => {
+        InputLocation::Name(name) if edit.in_place() => {
             let error = Error::usage("-i requires a file");
             Err(named(error, name)
                 .hint("omit -i to change the stored session")
                 .into())
         }
-        Input::Row(name, ..) => Err(database::unchanged(name).into()),
-        Input::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
-        Input::Path(path) => in_place(context, path, edit, planner),
-        Input::Stdin => Err(Error::usage("-i requires a file").into()),
+        InputLocation::Row(name, ..) => Err(database::unchanged(name).into()),
+        InputLocation::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
+        InputLocation::Path(path) => in_place(context, path, edit, planner),
+        InputLocation::Stdin => Err(Error::usage("-i requires a file").into()),
     }
 }
 
@@ -159,7 +159,7 @@ fn in_place(
     edit: &EditRequest<'_>,
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
-    let input = Input::Path(path.to_path_buf());
+    let input = InputLocation::Path(path.to_path_buf());
     let label = input.label();
     let refused = |error| named(error, &label);
     context.refuse_running(path, edit.args.force)?;

@@ -1,6 +1,6 @@
 //! A change of sessions as a command requests it: the options of the user, and what the command adds.
 
-use crate::args::{EditArgs, Input, InputArgs};
+use crate::args::{EditArgs, InputArgs, InputLocation};
 use crate::context::Context;
 use crate::input::InputSettings;
 use crate::writing::OutputFormat;
@@ -48,7 +48,7 @@ impl<'a> EditRequest<'a> {
     }
 
     /// Determines the output format, unless that is done. A complete log is always a record stream.
-    pub fn resolve(mut self, inputs: &[Input], input_args: &InputArgs) -> Result<EditRequest<'a>> {
+    pub fn resolve(mut self, inputs: &[InputLocation], input_args: &InputArgs) -> Result<EditRequest<'a>> {
         let is_log = self.full_log && !self.append_only && self.args.writing.to.is_none();
         if self.to.is_none() && !is_log {
             self.to = self.args.writing.resolve(inputs, input_args)?.to;
@@ -75,8 +75,8 @@ impl<'a> EditRequest<'a> {
     }
 
     /// Whether a change of this input goes to the store.
-    pub fn in_store(&self, input: &Input) -> bool {
-        matches!(input, Input::Name(_)) && !self.args.stdout && !self.args.writing.is_elsewhere()
+    pub fn in_store(&self, input: &InputLocation) -> bool {
+        matches!(input, InputLocation::Name(_)) && !self.args.stdout && !self.args.writing.is_elsewhere()
     }
 
     /// Whether inputs that are not in the store are rewritten.

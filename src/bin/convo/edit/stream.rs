@@ -15,7 +15,7 @@ use crate::writing::{
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::filter::materialize::materialize;
-use convo::format::{Format, Purpose};
+use convo::format::{Format, WritePurpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::io::Write;
@@ -85,8 +85,8 @@ fn write_sessions(
         to,
         // In the input's format only the messages count, because reading added the ids and annotations.
         purpose: match from == to {
-            true => Purpose::Return,
-            false => Purpose::Export,
+            true => WritePurpose::Return,
+            false => WritePurpose::Export,
         },
         in_place: edit.in_place(),
         page: edit.writing().page,

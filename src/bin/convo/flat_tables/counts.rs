@@ -1,6 +1,6 @@
 //! Messages, tokens and calls of a session.
 
-use super::{Member, RowPart, members};
+use super::{RowMember, RowPart, members};
 use convo::check::{CheckOptions, structure};
 use convo::filter::sieve::{ViewCalls, calls, fingerprint};
 use convo::model::session::Session;
@@ -57,7 +57,7 @@ impl SessionCounts {
 }
 
 impl RowPart for SessionCounts {
-    const MEMBERS: &'static [Member<Self>] = members! {
+    const MEMBERS: &'static [RowMember<Self>] = members! {
         "messages": Integer(|counts| Some(counts.stats.log.messages)), "messages of the log";
         "exchanges": Integer(|counts| Some(counts.stats.log.exchanges)), "exchanges of the log";
         "tokens": Integer(|counts| Some(counts.total.log.tokens)), "tokens of the log";

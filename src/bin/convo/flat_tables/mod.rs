@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 
 /// A member of a row.
-pub struct Member<T> {
+pub struct RowMember<T> {
     name: &'static str,
     value: MemberValue<T>,
     /// The meaning, as documented.
@@ -33,13 +33,13 @@ pub enum MemberValue<T> {
 /// Defines members, a row each: the name, the value with its type, and the meaning.
 macro_rules! members {
     ($($name:literal: $kind:ident($value:expr), $about:literal;)*) => {
-        &[$(Member { name: $name, value: $crate::flat_tables::MemberValue::$kind($value), about: $about }),*]
+        &[$(RowMember { name: $name, value: $crate::flat_tables::MemberValue::$kind($value), about: $about }),*]
     };
 }
 
 use members;
 
-impl<T> Member<T> {
+impl<T> RowMember<T> {
     fn of(&self, part: &T) -> Value {
         match self.value {
             MemberValue::Text(value) => value(part).into(),
@@ -65,7 +65,7 @@ impl<T> Member<T> {
 
 /// A group of members, which several tables may have.
 pub trait RowPart: Sized + 'static {
-    const MEMBERS: &'static [Member<Self>];
+    const MEMBERS: &'static [RowMember<Self>];
 }
 
 /// The name, type and meaning of a member.
@@ -76,16 +76,16 @@ pub struct MemberDescription {
 }
 
 /// A row under construction.
-pub struct Row(Map<String, Value>);
+pub struct TableRow(Map<String, Value>);
 
-impl Row {
+impl TableRow {
     /// Starts a row of a table.
-    pub fn new(schema: &str) -> Row {
-        Row(Map::from_iter([("schema".to_string(), schema.into())]))
+    pub fn new(schema: &str) -> TableRow {
+        TableRow(Map::from_iter([("schema".to_string(), schema.into())]))
     }
 
     /// Adds the members of a part.
-    pub fn with<T: RowPart>(mut self, part: &T) -> Row {
+    pub fn with<T: RowPart>(mut self, part: &T) -> TableRow {
         let members = T::MEMBERS.iter();
         self.0
             .extend(members.map(|member| (member.name.to_string(), member.of(part))));
@@ -93,7 +93,7 @@ impl Row {
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for TableRow {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
     }
@@ -161,5 +161,5 @@ impl FlatTable {
 }
 
 fn descriptions<T: RowPart>() -> Vec<MemberDescription> {
-    T::MEMBERS.iter().map(Member::description).collect()
+    T::MEMBERS.iter().map(RowMember::description).collect()
 }

@@ -1,6 +1,6 @@
 //! The session of a row: its input, names, program and times.
 
-use super::{Member, RowPart, members};
+use super::{RowMember, RowPart, members};
 use crate::args::{program_of, project_of};
 use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
@@ -32,7 +32,7 @@ impl SessionOrigin {
 }
 
 impl RowPart for SessionOrigin {
-    const MEMBERS: &'static [Member<Self>] = members! {
+    const MEMBERS: &'static [RowMember<Self>] = members! {
         "input": Text(|origin| Some(origin.input.clone())), "the input: a file or a name, `-` for standard input";
         "id": Text(|origin| origin.about.id.clone()), "id of the session";
         "format": Text(|origin| Some(origin.format.clone())), "format of the source of the session";

@@ -1,6 +1,6 @@
 //! Recorded tokens of a session and their cost.
 
-use super::{Member, RowPart, members};
+use super::{RowMember, RowPart, members};
 use convo::filter::usage::{CostSource, InputOrigin, Ledger, Prices, UsageRow};
 use convo::format::recorded;
 use convo::model::session::Session;
@@ -36,7 +36,7 @@ impl RecordedUsage {
 }
 
 impl RowPart for RecordedUsage {
-    const MEMBERS: &'static [Member<Self>] = members! {
+    const MEMBERS: &'static [RowMember<Self>] = members! {
         "requests": Integer(|usage| Some(usage.total.requests)), "requests with usage";
         "usage_input": Integer(|usage| usage.figure(usage.total.figures.input)),
             "input tokens, neither read from nor written to a cache; null without a request";
@@ -72,7 +72,7 @@ impl UsageSource {
 }
 
 impl RowPart for UsageSource {
-    const MEMBERS: &'static [Member<Self>] = members! {
+    const MEMBERS: &'static [RowMember<Self>] = members! {
         "cost_from": Text(|usage| usage.cost_from.map(str::to_string)),
             "`recorded`, `prices` or `recorded and prices`";
         "prices_as_of": Text(|usage| usage.prices_as_of.clone()), "date of the prices";

@@ -1,6 +1,6 @@
 //! The violations of a session.
 
-use super::{Member, RowPart, members};
+use super::{RowMember, RowPart, members};
 use std::collections::BTreeSet;
 
 pub struct SessionViolations {
@@ -38,7 +38,7 @@ impl SessionViolations {
 }
 
 impl RowPart for SessionViolations {
-    const MEMBERS: &'static [Member<Self>] = members! {
+    const MEMBERS: &'static [RowMember<Self>] = members! {
         "api": Text(|found| found.api.map(str::to_string)),
             "API whose rules were checked: that of `--for`, else that of the format; null if none was";
         "valid": Boolean(|found| Some(found.is_valid)), "true without errors; with `--strict`, without warnings too";

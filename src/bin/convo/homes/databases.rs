@@ -2,7 +2,7 @@
 
 use super::Listing;
 use crate::context::Context;
-use crate::programs::database::{self, Row};
+use crate::programs::database::{self, DatabaseRow};
 use convo::home::{FileKind, Home, Transcript};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub fn report_unread(context: &Context, unread: &[(&str, String)], what: &str) {
 }
 
 /// Represents a session in a database as a file.
-pub fn of_row(database: &Transcript, row: &Row) -> Transcript {
+pub fn of_row(database: &Transcript, row: &DatabaseRow) -> Transcript {
     Transcript {
         path: database.path.clone(),
         kind: match (&row.parent, row.is_archived) {

@@ -3,7 +3,7 @@
 use super::read;
 use crate::environment::home;
 use crate::overviews::OverviewReader;
-use crate::programs::database::{self, Row};
+use crate::programs::database::{self, DatabaseRow};
 use convo::error::Result;
 use convo::filter::overview::Overview;
 use convo::home::{FileKind, HomeProgram, Transcript};
@@ -36,14 +36,18 @@ const ROWS: &str = "rows";
 ///
 /// # Errors
 /// Returns the errors of the plugin.
-pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
+pub fn rows(file: &Transcript) -> Result<Vec<DatabaseRow>> {
     let place = cache(ROWS);
     let kept = place.as_ref().map(CacheLocation::read).unwrap_or_default();
     let entries = CacheEntries::read(&kept, VERSION);
     let (started, name, facts) = (FileStat::now(), name(file), facts(file));
     if let Some(entry) = facts.and_then(|facts| entries.get(&name, &facts)) {
         let lines = entry.payload.split(|byte| *byte == b'\n');
-        if let Some(rows) = lines.filter(|line| !line.is_empty()).map(Row::read).collect() {
+        if let Some(rows) = lines
+            .filter(|line| !line.is_empty())
+            .map(DatabaseRow::read)
+            .collect()
+        {
             return Ok(rows);
         }
     }
@@ -58,7 +62,7 @@ pub fn rows(file: &Transcript) -> Result<Vec<Row>> {
                 writer.push(name, entry.identity, entry.payload);
             }
         }
-        let lines: Vec<Vec<u8>> = rows.iter().map(Row::written).collect();
+        let lines: Vec<Vec<u8>> = rows.iter().map(DatabaseRow::written).collect();
         writer.push(&name, identity, &lines.join(&b'\n'));
         place.keep(writer);
     }
@@ -80,7 +84,7 @@ pub fn remove_cache() -> Result<()> {
 pub struct HomeCache(Vec<u8>);
 
 /// A session, with its row if the file is a database.
-pub type FileSession = (Option<Row>, Overview);
+pub type FileSession = (Option<DatabaseRow>, Overview);
 
 /// The sessions of a file, and its entry in the cache.
 pub struct FileSessions<'c> {
@@ -219,7 +223,7 @@ fn name(file: &Transcript) -> Vec<u8> {
 fn encode(sessions: &[FileSession]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (row, overview) in sessions {
-        let row = row.as_ref().map(Row::written).unwrap_or_default();
+        let row = row.as_ref().map(DatabaseRow::written).unwrap_or_default();
         for part in [row, overview.encode()] {
             bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
             bytes.extend_from_slice(&part);
@@ -240,7 +244,7 @@ fn decode(mut bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<FileSessi
     while let Some(row) = part() {
         let row = match row {
             [] => None,
-            row => Some(Row::read(row)?),
+            row => Some(DatabaseRow::read(row)?),
         };
         sessions.push((row, reader.known(part()?)?));
     }

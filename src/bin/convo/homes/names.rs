@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::errors::named;
 use crate::input::quiet;
 use crate::output::path_name;
-use crate::programs::database::{self, Row};
+use crate::programs::database::{self, DatabaseRow};
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::{
     FileKind, Home, HomeFiles, HomeProgram, Name, RunningMarkers, RunningSign, SelectedId, Transcript,
@@ -214,7 +214,7 @@ fn drop_known(found: &mut Vec<NameCandidate>, first: usize, known: &HashSet<Stri
 }
 
 impl NameCandidate {
-    fn of_row(home: usize, database: &Transcript, row: Row) -> NameCandidate {
+    fn of_row(home: usize, database: &Transcript, row: DatabaseRow) -> NameCandidate {
         let transcript = of_row(database, &row);
         NameCandidate {
             home,

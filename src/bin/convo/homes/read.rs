@@ -4,7 +4,7 @@ use crate::errors::named;
 use crate::input::quiet;
 use crate::output::path_name;
 use crate::overviews::OverviewReader;
-use crate::programs::database::{self, Row};
+use crate::programs::database::{self, DatabaseRow};
 use convo::error::{ErrorKind, Result};
 use convo::filter::overview::{Overview, Title, TitleSource};
 use convo::format::Format;
@@ -74,8 +74,8 @@ fn overview(path: &Path, session: &Session, reader: &OverviewReader<'_>) -> Resu
 ///
 /// # Errors
 /// Returns the errors of the plugin.
-pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(Row, Overview)>> {
-    let mut found: Vec<(Row, Overview)> = Vec::new();
+pub fn rows(path: &Path, reader: &OverviewReader<'_>) -> Result<Vec<(DatabaseRow, Overview)>> {
+    let mut found: Vec<(DatabaseRow, Overview)> = Vec::new();
     let mut failed = None;
     database::sessions(path, &[], &mut |row, records| {
         let first = found.len();

@@ -1,6 +1,6 @@
 //! Reads the sessions of a chain from the store, in order.
 
-use crate::args::{ChainArgs, Input};
+use crate::args::{ChainArgs, InputLocation};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{InputSettings, each_session, report_and_continue};
@@ -104,7 +104,7 @@ pub fn report_links(context: &Context, label: &str, order: &mut ChainOrder) {
 /// the sessions of each other input.
 pub fn each<'a>(
     context: &'a Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     reading: impl Into<InputSettings<'a>>,
     chained: ChainArgs,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
@@ -116,7 +116,7 @@ pub fn each<'a>(
     for input in inputs {
         let label = input.label();
         let read = || -> anyhow::Result<(Vec<Session>, ChainOrder)> {
-            if let Input::Name(name) = input {
+            if let InputLocation::Name(name) = input {
                 return Ok(read(context, name, ChainReach::Both)?);
             }
             let mut sessions = Vec::new();

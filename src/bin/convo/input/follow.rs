@@ -1,6 +1,6 @@
 //! Follows a growing input: a file, a stored session, or standard input.
 
-use crate::args::{Following, Input};
+use crate::args::{Following, InputLocation};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::open::refuse_terminal;
@@ -37,7 +37,7 @@ pub type Print<'p> = &'p mut dyn FnMut(usize, &Session, Range<usize>) -> anyhow:
 /// Follows the only input until it ends, the reader closes the output, or no change occurs for long enough.
 pub fn follow(
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     reading: InputSettings<'_>,
     following: Following,
     print: Print<'_>,
@@ -113,11 +113,11 @@ enum ByteSource {
 type FileState = (u64, u64, u64, i64, i64);
 
 impl ByteSource {
-    fn open(context: &Context, input: &Input) -> anyhow::Result<ByteSource> {
+    fn open(context: &Context, input: &InputLocation) -> anyhow::Result<ByteSource> {
         Ok(match input {
-            Input::Name(name) => ByteSource::Stored(context.store()?.resolve(name)?, 0),
-            Input::Path(_) | Input::Row(..) => ByteSource::File(None, None),
-            Input::Stdin => {
+            InputLocation::Name(name) => ByteSource::Stored(context.store()?.resolve(name)?, 0),
+            InputLocation::Path(_) | InputLocation::Row(..) => ByteSource::File(None, None),
+            InputLocation::Stdin => {
                 refuse_terminal().map_err(|error| named(error, &input.label()))?;
                 let (sender, receiver) = sync_channel(16);
                 std::thread::spawn(move || {
@@ -141,12 +141,17 @@ impl ByteSource {
     }
 
     /// The first poll, without waiting.
-    fn first(&mut self, context: &Context, input: &Input) -> anyhow::Result<PollResult> {
+    fn first(&mut self, context: &Context, input: &InputLocation) -> anyhow::Result<PollResult> {
         self.next(context, input, Duration::ZERO)
     }
 
     /// Waits, then polls.
-    fn next(&mut self, context: &Context, input: &Input, pause: Duration) -> anyhow::Result<PollResult> {
+    fn next(
+        &mut self,
+        context: &Context,
+        input: &InputLocation,
+        pause: Duration,
+    ) -> anyhow::Result<PollResult> {
         match self {
             ByteSource::Stdin(bytes, receiver) => {
                 let mut news = PollResult::None;
@@ -163,7 +168,7 @@ impl ByteSource {
             }
             ByteSource::File(last, missing) => {
                 std::thread::sleep(pause);
-                let (Input::Path(path) | Input::Row(_, path, _)) = input else {
+                let (InputLocation::Path(path) | InputLocation::Row(_, path, _)) = input else {
                     return Ok(PollResult::None);
                 };
                 match state(path, input) {
@@ -204,15 +209,15 @@ impl ByteSource {
     }
 
     /// The complete lines, or the document; none for a stored session, or while a document is being written.
-    fn bytes(&self, input: &Input, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
+    fn bytes(&self, input: &InputLocation, is_over: bool) -> anyhow::Result<Option<Vec<u8>>> {
         let mut bytes = match (self, input) {
             (ByteSource::Stdin(bytes, _), _) => bytes.clone(),
-            (_, Input::Row(label, path, id)) => {
+            (_, InputLocation::Row(label, path, id)) => {
                 return database::records(path, id)
                     .map(Some)
                     .map_err(|error| named(error, label).into());
             }
-            (_, Input::Path(path)) => match std::fs::read(path) {
+            (_, InputLocation::Path(path)) => match std::fs::read(path) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(named(Error::io("cannot read", error), &input.label()).into()),
@@ -228,15 +233,15 @@ impl ByteSource {
     }
 }
 
-fn missing_input(input: &Input) -> anyhow::Error {
+fn missing_input(input: &InputLocation) -> anyhow::Error {
     named(Error::new(ErrorKind::InputOutput, "was removed"), &input.label()).into()
 }
 
 /// The state of a file; of a database that of the log in which its newest messages are.
-fn state(path: &Path, input: &Input) -> io::Result<FileState> {
+fn state(path: &Path, input: &InputLocation) -> io::Result<FileState> {
     let mut log = path.as_os_str().to_os_string();
     log.push("-wal");
-    let log = matches!(input, Input::Row(..)).then(|| std::fs::metadata(log).ok());
+    let log = matches!(input, InputLocation::Row(..)).then(|| std::fs::metadata(log).ok());
     let about = match log.flatten().filter(|about| about.len() > 0) {
         Some(about) => about,
         None => std::fs::metadata(path)?,
@@ -284,7 +289,7 @@ impl Printed {
     fn update(
         &mut self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         reading: InputSettings<'_>,
         bytes: Option<Vec<u8>>,
         quiet: bool,
@@ -293,7 +298,7 @@ impl Printed {
         let label = input.label();
         let opened = match (bytes, input) {
             (Some(bytes), _) => context.open_bytes(input, bytes, reading)?,
-            (None, Input::Name(_)) => context.open(input, reading)?,
+            (None, InputLocation::Name(_)) => context.open(input, reading)?,
             (None, _) => return Ok(()),
         };
         // These formats write every message as one record.

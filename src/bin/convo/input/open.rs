@@ -5,7 +5,7 @@ use super::input_source::{
     convert, detect_file, from_hint, has_backup, neighbor, source_name, stdin, unwrapped, with_path_hint,
 };
 use super::opencode_dir;
-use crate::args::{Input, InputArgs};
+use crate::args::{InputArgs, InputLocation};
 use crate::context::Context;
 use crate::errors::named;
 use crate::pipe;
@@ -42,11 +42,15 @@ pub struct OpenInput {
 
 impl Context {
     /// Opens an input as a stream of records.
-    pub fn open<'r>(&self, input: &Input, reading: impl Into<InputSettings<'r>>) -> Result<OpenInput> {
+    pub fn open<'r>(
+        &self,
+        input: &InputLocation,
+        reading: impl Into<InputSettings<'r>>,
+    ) -> Result<OpenInput> {
         let reading = reading.into();
         let label = input.label();
         let opened = match input {
-            Input::Name(name) => {
+            InputLocation::Name(name) => {
                 let reader = self
                     .store()
                     .and_then(|store| store.reader(&store.resolve(name)?))
@@ -62,30 +66,35 @@ impl Context {
                     never_waits: true,
                 });
             }
-            Input::Stdin => {
+            InputLocation::Stdin => {
                 refuse_terminal()?;
                 self.open_stream(&label, stdin(), None, reading)
             }
-            Input::Path(path) => self.open_path(&label, path, reading),
-            Input::Row(_, path, id) => {
+            InputLocation::Path(path) => self.open_path(&label, path, reading),
+            InputLocation::Row(_, path, id) => {
                 database::records(path, id).and_then(|records| self.open_row(&label, records, reading))
             }
         };
         let mut opened = opened.map_err(|error| named(error, &label))?;
         opened.never_waits = match input {
-            Input::Stdin => pipe::is_regular_file(io::stdin()),
+            InputLocation::Stdin => pipe::is_regular_file(io::stdin()),
             // A named pipe.
-            Input::Path(path) if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) => false,
+            InputLocation::Path(path) if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) => false,
             _ => true,
         };
         Ok(opened)
     }
 
     /// Opens the bytes of a file or of standard input.
-    pub fn open_bytes(&self, input: &Input, bytes: Vec<u8>, reading: InputSettings<'_>) -> Result<OpenInput> {
+    pub fn open_bytes(
+        &self,
+        input: &InputLocation,
+        bytes: Vec<u8>,
+        reading: InputSettings<'_>,
+    ) -> Result<OpenInput> {
         let label = input.label();
         let path = match input {
-            Input::Path(path) => Some((path.as_path(), None)),
+            InputLocation::Path(path) => Some((path.as_path(), None)),
             _ => None,
         };
         let opened = self.open_stream(&label, io::Cursor::new(bytes), path, reading);
@@ -196,7 +205,7 @@ impl Context {
             });
         }
         let name = path.and_then(source_name).map(str::to_string);
-        let input = format::Input {
+        let input = format::SessionInput {
             name,
             head,
             rest: Box::new(input),

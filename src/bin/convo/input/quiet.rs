@@ -162,7 +162,7 @@ fn read(
     } else if format.is_lines() {
         Stream::Records(Box::new(NativeReader::new(head, input)))
     } else {
-        let input = format::Input {
+        let input = format::SessionInput {
             name: path.and_then(source_name).map(str::to_string),
             head,
             rest: Box::new(input),

@@ -2,7 +2,7 @@
 
 use super::input_settings::InputSettings;
 use super::selection::{Selected, SessionSelection};
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::open::OpenInput;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// Reads the sessions of the inputs one by one; the callback's first argument is the input's name in messages.
 pub fn each_session<'a>(
     context: &'a Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     reading: impl Into<InputSettings<'a>>,
     mut each: impl FnMut(&str, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -27,7 +27,7 @@ pub fn each_session<'a>(
 /// The same with the format of the input.
 pub fn each_session_and_format<'a>(
     context: &'a Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     reading: impl Into<InputSettings<'a>>,
     mut each: impl FnMut(&str, Format, Session) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -52,8 +52,14 @@ pub fn each_session_and_format<'a>(
 }
 
 /// The records of a stored session that its view needs, if only the view is used and they can be read separately.
-fn excerpt(context: &Context, input: &Input, reading: InputSettings<'_>) -> convo::Result<Option<Session>> {
-    let Input::Name(name) = input else { return Ok(None) };
+fn excerpt(
+    context: &Context,
+    input: &InputLocation,
+    reading: InputSettings<'_>,
+) -> convo::Result<Option<Session>> {
+    let InputLocation::Name(name) = input else {
+        return Ok(None);
+    };
     if !reading.view_only || reading.args.session.is_some() || reading.args.branch.is_some() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Reads a text or groups of messages from standard input. A group is what arrived while the previous one was stored,
 //! so a slow pipe is answered at once and a fast one in large groups.
 
-use crate::args::{Input, InputArgs};
+use crate::args::{InputArgs, InputLocation};
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::input_source;
@@ -34,11 +34,11 @@ const FAST: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The text that was given as an operand, or else standard input without one last newline.
-pub fn text(given: Option<&String>, session: &Input, verb: &str) -> anyhow::Result<String> {
+pub fn text(given: Option<&String>, session: &InputLocation, verb: &str) -> anyhow::Result<String> {
     if let Some(text) = given {
         return Ok(text.clone());
     }
-    if *session == Input::Stdin {
+    if *session == InputLocation::Stdin {
         let error = Error::usage("no text given: standard input is the session");
         return Err(error
             .hint(format!("give the text: convo {verb} - TEXT < SESSION"))
@@ -76,12 +76,12 @@ pub struct Incoming {
 
 enum StdinSource {
     /// Whole lines as they come, read by a thread of its own.
-    Lines(Blocks),
+    Lines(InputBlocks),
     /// A document that was read as a whole.
     Document(Converted),
 }
 
-struct Blocks {
+struct InputBlocks {
     receive: Receiver<std::io::Result<Vec<u8>>>,
     /// Memory of blocks that are done with.
     give_back: SyncSender<Vec<u8>>,
@@ -121,7 +121,7 @@ impl Incoming {
             let (send, receive) = sync_channel(GROUP / BLOCK);
             let (give_back, used) = sync_channel(GROUP / BLOCK);
             std::thread::spawn(move || read_lines(head, whole, &send, &used));
-            StdinSource::Lines(Blocks { receive, give_back })
+            StdinSource::Lines(InputBlocks { receive, give_back })
         } else {
             let mut bytes = head;
             std::io::stdin()

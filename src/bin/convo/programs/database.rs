@@ -23,7 +23,7 @@ const SCHEMA: &[u8] = b"\"convo.sqlite/1\"";
 
 /// A session of a database as described by the plugin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct DatabaseRow {
     schema: String,
     pub id: String,
     pub title: Option<String>,
@@ -39,9 +39,9 @@ pub struct Row {
     pub bytes: u64,
 }
 
-impl Row {
+impl DatabaseRow {
     /// Parses a line that describes a session; none for a record.
-    pub fn read(line: &[u8]) -> Option<Row> {
+    pub fn read(line: &[u8]) -> Option<DatabaseRow> {
         let is_row = line.starts_with(b"{") && json::member(line, "schema") == Some(SCHEMA);
         serde_json::from_slice(line).ok().filter(|_| is_row)
     }
@@ -88,11 +88,11 @@ pub fn unchanged(name: &str) -> Error {
 ///
 /// # Errors
 /// [`ErrorKind::Unavailable`] without the plugin, otherwise the plugin's error.
-pub fn rows(path: &Path) -> Result<Vec<Row>> {
+pub fn rows(path: &Path) -> Result<Vec<DatabaseRow>> {
     let mut rows = Vec::new();
     let options = ["--list", "--json"].map(OsString::from);
     run(path, &options, &mut |line| {
-        rows.extend(Row::read(&line));
+        rows.extend(DatabaseRow::read(&line));
         true
     })?;
     Ok(rows)
@@ -103,13 +103,17 @@ pub fn rows(path: &Path) -> Result<Vec<Row>> {
 ///
 /// # Errors
 /// [`ErrorKind::Unavailable`] without the plugin, else what it fails with.
-pub fn sessions(path: &Path, ids: &[&str], each: &mut dyn FnMut(Row, Vec<u8>) -> bool) -> Result<bool> {
+pub fn sessions(
+    path: &Path,
+    ids: &[&str],
+    each: &mut dyn FnMut(DatabaseRow, Vec<u8>) -> bool,
+) -> Result<bool> {
     let mut options = vec![OsString::from("--rows")];
     options.extend(ids.iter().map(|id| OsString::from(format!("--id={id}"))));
-    let mut session: Option<(Row, Vec<u8>)> = None;
+    let mut session: Option<(DatabaseRow, Vec<u8>)> = None;
     let mut is_wanted = true;
     let run = run(path, &options, &mut |line| {
-        match (Row::read(&line), &mut session) {
+        match (DatabaseRow::read(&line), &mut session) {
             (Some(row), session) => {
                 if let Some((row, records)) = session.replace((row, Vec::new())) {
                     is_wanted = each(row, records);
@@ -284,10 +288,12 @@ mod tests {
 
     #[test]
     fn a_row_is_not_a_record() {
-        let row = Row::read(br#"{"schema":"convo.sqlite/1","id":"a","archived":true,"bytes":3,"time":null}"#);
+        let row = DatabaseRow::read(
+            br#"{"schema":"convo.sqlite/1","id":"a","archived":true,"bytes":3,"time":null}"#,
+        );
         let row = row.unwrap();
         assert_eq!((row.id.as_str(), row.is_archived, row.bytes), ("a", true, 3));
         let record = br#"{"role":"user","content":"{\"schema\":\"convo.sqlite/1\",\"id\":\"a\"}","bytes":3}"#;
-        assert_eq!(Row::read(record), None);
+        assert_eq!(DatabaseRow::read(record), None);
     }
 }

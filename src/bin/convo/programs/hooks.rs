@@ -32,17 +32,17 @@ pub struct ChangedSession<'c> {
 }
 
 /// The hooks of a run.
-pub struct Hooks {
+pub struct HookRunner {
     pub commands: config::Hooks,
     timeout: Duration,
     /// Hooks that ran; cached because a process can register signal handlers only a few times.
     programs: RwLock<BTreeMap<&'static str, ExternalProgram>>,
 }
 
-impl Hooks {
+impl HookRunner {
     /// Creates the hooks from the configuration.
-    pub fn new(commands: config::Hooks, timeout: Duration) -> Hooks {
-        Hooks {
+    pub fn new(commands: config::Hooks, timeout: Duration) -> HookRunner {
+        HookRunner {
             commands,
             timeout,
             programs: RwLock::default(),

@@ -10,7 +10,7 @@ use convo::filter::materialize::LineWriter;
 use convo::format::compression::Wrapped;
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
-use convo::format::{self, EditedSession, Format, Purpose, Stream};
+use convo::format::{self, EditedSession, Format, Stream, WritePurpose};
 use convo::model::json::{self, ObjectBuilder, quoted};
 use convo::model::session::{Class, Session};
 use convo::model::view::View;
@@ -22,7 +22,7 @@ pub struct Export<'c> {
     /// The input's name in messages.
     pub label: &'c str,
     pub to: Format,
-    pub purpose: Purpose,
+    pub purpose: WritePurpose,
     /// Whether the output takes the place of the input.
     pub in_place: bool,
     /// Options of page formats.
@@ -40,7 +40,7 @@ impl<'c> Export<'c> {
             context,
             label,
             to: writing.format(),
-            purpose: Purpose::Export,
+            purpose: WritePurpose::Export,
             in_place: false,
             page: writing.page,
             strict,
@@ -103,7 +103,7 @@ impl Export<'_> {
     ) -> convo::Result<()> {
         // A response has one message; with others it is written as a history, and the rest is reported.
         let purpose = match session.metadata("response") {
-            Some(_) if !self.in_place && self.purpose == Purpose::Return => Purpose::Export,
+            Some(_) if !self.in_place && self.purpose == WritePurpose::Return => WritePurpose::Export,
             _ => self.purpose,
         };
         format::write_page(self.to, session, view, (purpose, &self.page), out, report)

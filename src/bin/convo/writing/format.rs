@@ -1,7 +1,7 @@
 //! The output format without `--to`: from the extension of the output file, or that of the input.
 
 use super::packing::Packing;
-use crate::args::{Input, InputArgs, OutputArgs, TargetFormat};
+use crate::args::{InputArgs, InputLocation, OutputArgs, TargetFormat};
 use crate::errors::named;
 use crate::input::input_source::{detect_file, peek_stdin, unwrapped};
 use convo::error::{Error, Result};
@@ -36,7 +36,7 @@ pub struct OutputFormat<'a> {
 
 impl OutputArgs {
     /// Determines the format of the output: that of --to, else that of the extension of the output file.
-    pub fn resolve(&self, inputs: &[Input], reading: &InputArgs) -> Result<OutputFormat<'_>> {
+    pub fn resolve(&self, inputs: &[InputLocation], reading: &InputArgs) -> Result<OutputFormat<'_>> {
         let to = match (self.to, &self.output) {
             (Some(TargetFormat::Format(format)), _) => Some(format),
             (Some(TargetFormat::Same), _) => Some(same(inputs, reading)?),
@@ -127,7 +127,7 @@ fn of_ending(path: &Path) -> Result<Option<Format>> {
 }
 
 /// The format of the first input, which must be writable.
-fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
+fn same(inputs: &[InputLocation], reading: &InputArgs) -> Result<Format> {
     let Some(input) = inputs.first() else {
         return Ok(Format::Native);
     };
@@ -142,18 +142,18 @@ fn same(inputs: &[Input], reading: &InputArgs) -> Result<Format> {
     Ok(format)
 }
 
-fn of_input(input: &Input, reading: &InputArgs) -> Result<Format> {
+fn of_input(input: &InputLocation, reading: &InputArgs) -> Result<Format> {
     let (head, whole, path) = match (reading.from, input) {
         (Some(format), _) => return Ok(format),
-        (None, Input::Name(_) | Input::Row(..)) => return Ok(Format::Native),
-        (None, Input::Path(path)) => {
+        (None, InputLocation::Name(_) | InputLocation::Row(..)) => return Ok(Format::Native),
+        (None, InputLocation::Path(path)) => {
             let mut file = File::open(path).map_err(Error::open)?;
             let (head, whole, _) = unwrapped(&mut file)?;
             (head, whole, Some(path.as_path()))
         }
         // The error is reported when the input is read.
-        (None, Input::Stdin) if io::stdin().is_terminal() => return Ok(Format::Native),
-        (None, Input::Stdin) => {
+        (None, InputLocation::Stdin) if io::stdin().is_terminal() => return Ok(Format::Native),
+        (None, InputLocation::Stdin) => {
             let (head, whole) = peek_stdin()?;
             (head, whole, None)
         }

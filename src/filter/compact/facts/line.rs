@@ -6,7 +6,7 @@ use super::tool::{self, CallSubject};
 use super::{near, placeholders};
 use crate::filter::compact::state::CompactionState;
 use crate::filter::phrase::one_line;
-use crate::filter::summarize::handoff::{Command, Purpose, first};
+use crate::filter::summarize::handoff::{Command, CommandPurpose, first};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
     });
     let outcome = outcome.unwrap_or_default();
     let failure = outcome.result(WIDTH).map(|failure| one_line(&failure));
-    let output = Output::of(outcome.text());
+    let output = ResultText::of(outcome.text());
     let line = |text: String| ResultLine { tool: None, text };
     let ended = |text: String, output: &str| match &failure {
         Some(failure) => format!("{text} => {failure}"),
@@ -61,7 +61,7 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
         Some(CallSubject::Command(text)) => {
             let text = one_line(&text);
             // Like a handoff, with the last line of a test; other output of several lines is counted.
-            let quotes = output.sole().is_some() || Purpose::of(&text) >= Purpose::Checking;
+            let quotes = output.sole().is_some() || CommandPurpose::of(&text) >= CommandPurpose::Checking;
             let size = match quotes || failure.is_some() {
                 true => String::new(),
                 false => output.size(),
@@ -95,13 +95,13 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
 }
 
 /// The text of a result: none if it is blank or elided.
-struct Output<'t>(Option<&'t str>);
+struct ResultText<'t>(Option<&'t str>);
 
-impl<'t> Output<'t> {
-    fn of(text: &'t str) -> Output<'t> {
+impl<'t> ResultText<'t> {
+    fn of(text: &'t str) -> ResultText<'t> {
         let text = text.trim();
         let is_known = !text.is_empty() && !text.lines().any(placeholders::is_mark);
-        Output(is_known.then_some(text))
+        ResultText(is_known.then_some(text))
     }
 
     /// The text if it is one short line.

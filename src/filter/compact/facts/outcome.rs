@@ -5,7 +5,7 @@ use super::super::placeholders;
 use super::test_report;
 use super::tool::CallSubject;
 use crate::filter::phrase::contains_words;
-use crate::filter::summarize::handoff::{Purpose, negative_answer};
+use crate::filter::summarize::handoff::{CommandPurpose, negative_answer};
 use crate::model::json;
 use crate::model::message::Message;
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ pub struct CallOutcome<'a> {
     /// The meaning of an exit status that is not a failure.
     answer: Option<&'static str>,
     /// The purpose of the command, if it is known.
-    purpose: Option<Purpose>,
+    purpose: Option<CommandPurpose>,
     text: Cow<'a, str>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> CallOutcome<'a> {
     /// may be a negative answer.
     pub fn of_command(message: &Message<'a>, line: &str) -> CallOutcome<'a> {
         let mut outcome = CallOutcome::of(message);
-        let purpose = Purpose::of(line);
+        let purpose = CommandPurpose::of(line);
         outcome.purpose = Some(purpose);
         if outcome.code == Some(1) {
             outcome.answer = negative_answer(line);
@@ -103,7 +103,7 @@ impl<'a> CallOutcome<'a> {
 
     /// Whether the command only inspects something, so that its failure is an answer, too.
     pub fn only_looks(&self) -> bool {
-        self.purpose == Some(Purpose::Looking)
+        self.purpose == Some(CommandPurpose::Looking)
     }
 
     /// Reads the outcome that the placeholder of a failed result contains.
@@ -163,8 +163,8 @@ impl<'a> CallOutcome<'a> {
 
     /// The line with the result of tests, else the last line that is not empty.
     pub fn last_line(&self) -> &str {
-        if self.purpose == Some(Purpose::Testing)
-            && let Some(line) = test_report::result_line(Purpose::Testing, &self.text)
+        if self.purpose == Some(CommandPurpose::Testing)
+            && let Some(line) = test_report::result_line(CommandPurpose::Testing, &self.text)
         {
             return line;
         }

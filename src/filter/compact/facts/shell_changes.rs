@@ -2,7 +2,7 @@
 //! or reverted with git.
 
 use crate::filter::shell_command::{SimpleCommand, simple_commands};
-use crate::filter::summarize::handoff::Purpose;
+use crate::filter::summarize::handoff::CommandPurpose;
 
 /// A change of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,10 +52,10 @@ fn of(command: &SimpleCommand, found: &mut Vec<ShellChange>) {
     let mut file =
         |change: char, path: &str| found.extend(place(path).map(|path| ShellChange::File(change, path)));
     // Output of other programs is a log more often than a source.
-    if Purpose::of_simple(&SimpleCommand {
+    if CommandPurpose::of_simple(&SimpleCommand {
         outputs: Vec::new(),
         ..command.clone()
-    }) == Purpose::Looking
+    }) == CommandPurpose::Looking
     {
         for (path, appends) in &command.outputs {
             file(if *appends { 'M' } else { 'A' }, path);

@@ -1,6 +1,6 @@
 //! Whether the output of tests, builds and checks reports a failure. A pipe, or a further command, hides the exit status.
 
-use crate::filter::summarize::handoff::Purpose;
+use crate::filter::summarize::handoff::CommandPurpose;
 
 /// Most lines at the end of an output that are read.
 const LINES: usize = 200;
@@ -26,14 +26,14 @@ const FAILING: [&str; 7] = [
 const PASSING: [&str; 4] = ["passed", "passing", "pass", "tests"];
 
 /// Whether an output reports a failure.
-pub fn reports_failure(purpose: Purpose, text: &str) -> bool {
+pub fn reports_failure(purpose: CommandPurpose, text: &str) -> bool {
     let marked = |line: &str| {
         let lower = line.trim_start().to_lowercase();
         let first = line.split_whitespace().next().unwrap_or_default();
         let is_test = FAILED_TEST.iter().any(|begins| lower.starts_with(begins));
         match purpose {
-            Purpose::Testing => is_test || FAILED_WORDS.contains(&first),
-            Purpose::Checking => {
+            CommandPurpose::Testing => is_test || FAILED_WORDS.contains(&first),
+            CommandPurpose::Checking => {
                 is_test
                     || lower.starts_with("error: ")
                     || FAILED_BUILD.iter().any(|part| lower.contains(part))
@@ -46,14 +46,14 @@ pub fn reports_failure(purpose: Purpose, text: &str) -> bool {
             .and_then(|line| counted(purpose, line))
             .is_some_and(|failures| failures > 0)
     };
-    purpose >= Purpose::Checking && (last_lines(text).any(marked) || counts())
+    purpose >= CommandPurpose::Checking && (last_lines(text).any(marked) || counts())
 }
 
 /// The last line with the number of passed or failed tests.
-pub fn result_line(purpose: Purpose, text: &str) -> Option<&str> {
+pub fn result_line(purpose: CommandPurpose, text: &str) -> Option<&str> {
     let mut lines = last_lines(text);
     let counts = |line: &&str| counted(purpose, line).is_some();
-    lines.find(counts).filter(|_| purpose >= Purpose::Checking)
+    lines.find(counts).filter(|_| purpose >= CommandPurpose::Checking)
 }
 
 /// The last lines with a text, the newest first.
@@ -63,7 +63,7 @@ fn last_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The number of failures that a line counts: `1 failed, 47 passed`, `Failures: 1`; none if it counts no tests.
-fn counted(purpose: Purpose, line: &str) -> Option<u64> {
+fn counted(purpose: CommandPurpose, line: &str) -> Option<u64> {
     if line.len() > 300 {
         return None;
     }
@@ -85,7 +85,7 @@ fn counted(purpose: Purpose, line: &str) -> Option<u64> {
         if FAILING.contains(&noun) {
             // "HTTP 500 error": in the output of tests, a count of errors alone may be of anything.
             is_certain |=
-                purpose == Purpose::Checking || !noun.starts_with("error") || noun.len() < word.len();
+                purpose == CommandPurpose::Checking || !noun.starts_with("error") || noun.len() < word.len();
             failures = Some(failures.unwrap_or(0) + count);
         } else if PASSING.contains(&noun) {
             is_certain = true;
@@ -121,7 +121,7 @@ mod tests {
             ("ok  \texample.org/x\t0.1s", false),
             ("12 passed, 1 failed: login.spec.ts", true),
         ] {
-            assert_eq!(reports_failure(Purpose::Testing, text), failed, "{text}");
+            assert_eq!(reports_failure(CommandPurpose::Testing, text), failed, "{text}");
         }
         for (text, failed) in [
             ("    Finished release profile in 12.3s", false),
@@ -130,13 +130,16 @@ mod tests {
             ("a.ts(1,2): error TS2322: Type", true),
             ("Found 3 errors in 1 file (checked 31 source files)", true),
         ] {
-            assert_eq!(reports_failure(Purpose::Checking, text), failed, "{text}");
+            assert_eq!(reports_failure(CommandPurpose::Checking, text), failed, "{text}");
         }
-        assert!(!reports_failure(Purpose::Other, "1 failed"));
-        assert!(!reports_failure(Purpose::Testing, "HTTP 500 error handled"));
+        assert!(!reports_failure(CommandPurpose::Other, "1 failed"));
+        assert!(!reports_failure(
+            CommandPurpose::Testing,
+            "HTTP 500 error handled"
+        ));
         let output = "48 passed, 2 warnings\nWarning: x";
         assert_eq!(
-            result_line(Purpose::Testing, output),
+            result_line(CommandPurpose::Testing, output),
             Some("48 passed, 2 warnings")
         );
     }

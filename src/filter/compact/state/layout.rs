@@ -1,6 +1,6 @@
 //! Builds the working state of a view: counts messages, pairs results with calls, numbers message groups and exchanges.
 
-use super::{Atom, AtomItems, AtomLevel, CompactionState, Exchange, Owner, ViewEntry, summary_cost};
+use super::{Atom, AtomItems, AtomLevel, CompactionState, Exchange, ResultCall, ViewEntry, summary_cost};
 use crate::filter::summarize::day;
 use crate::model::exchange::Cuts;
 use crate::model::json;
@@ -83,8 +83,8 @@ impl<'s> CompactionState<'s> {
     /// Finds the call of each result, as [`Cuts`] does: the nearest earlier call of its id without a result, or,
     /// without an id, the next call of the last calling message. Returns the items with unanswered calls.
     fn pair(&mut self) -> HashSet<usize> {
-        let mut open: HashMap<String, Vec<Owner<'s>>> = HashMap::new();
-        let mut last: Vec<Owner<'s>> = Vec::new();
+        let mut open: HashMap<String, Vec<ResultCall<'s>>> = HashMap::new();
+        let mut last: Vec<ResultCall<'s>> = Vec::new();
         let mut waiting: HashSet<(usize, usize)> = HashSet::new();
         for at in 0..self.items.len() {
             let Some(traits) = self.items[at].traits else {
@@ -99,7 +99,7 @@ impl<'s> CompactionState<'s> {
                 last.clear();
                 let calls = message().and_then(|message| message.tool_calls);
                 for (nth, raw) in json::items(calls).into_iter().enumerate() {
-                    let owner = Owner { caller: at, nth, raw };
+                    let owner = ResultCall { caller: at, nth, raw };
                     let id = json::member_text(raw, "id").unwrap_or_default();
                     open.entry(id.into_owned()).or_default().push(owner);
                     waiting.insert((at, nth));

@@ -117,7 +117,7 @@ pub struct Exchange {
 
 /// The call of a tool result.
 #[derive(Clone, Copy, Debug)]
-pub struct Owner<'s> {
+pub struct ResultCall<'s> {
     /// The calling item.
     pub caller: usize,
     /// The index among its calls.
@@ -126,7 +126,7 @@ pub struct Owner<'s> {
     raw: &'s [u8],
 }
 
-impl<'s> Owner<'s> {
+impl<'s> ResultCall<'s> {
     /// Parses the call.
     pub fn call(&self) -> ToolCall<'s> {
         ToolCall::read(self.raw)
@@ -171,7 +171,7 @@ pub struct CompactionState<'s> {
     /// The oldest exchange that is not dropped entirely.
     first: usize,
     /// The call of each result.
-    pub owners: HashMap<usize, Owner<'s>>,
+    pub owners: HashMap<usize, ResultCall<'s>>,
     /// Lines that set or end a standing instruction; found once, when they are asked for.
     ruling: Arc<OnceLock<Vec<usize>>>,
 }

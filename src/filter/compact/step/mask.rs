@@ -40,19 +40,22 @@ pub fn gain(work: &CompactionState<'_>, mask: &Mask) -> u64 {
     gains(work, &candidates(work, mask)).sum()
 }
 
-fn gains<'g>(work: &'g CompactionState<'_>, candidates: &'g Candidates) -> impl Iterator<Item = u64> + 'g {
+fn gains<'g>(
+    work: &'g CompactionState<'_>,
+    candidates: &'g MaskCandidates,
+) -> impl Iterator<Item = u64> + 'g {
     candidates
         .iter()
         .map(|(at, calls)| marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens))
 }
 
 /// Items that may be replaced: results, with an empty set, and calling messages, with the indexes of their calls.
-pub type Candidates = BTreeMap<usize, BTreeSet<usize>>;
+pub type MaskCandidates = BTreeMap<usize, BTreeSet<usize>>;
 
 /// Results and, if arguments are replaced too, their calls: oldest first, with the indexes of the calls in the message.
-pub fn candidates(work: &CompactionState<'_>, mask: &Mask) -> Candidates {
+pub fn candidates(work: &CompactionState<'_>, mask: &Mask) -> MaskCandidates {
     let mut spared = 0;
-    let mut found = Candidates::new();
+    let mut found = MaskCandidates::new();
     for (age, at) in work.results().into_iter().rev().enumerate() {
         spared += work.items[at].now;
         let is_new = age < mask.keep || spared <= mask.protect;

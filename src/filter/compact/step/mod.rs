@@ -13,7 +13,7 @@ pub mod thinking;
 
 use super::facts::outcome::CallOutcome;
 use super::placeholders;
-use super::state::{CompactionState, Owner};
+use super::state::{CompactionState, ResultCall};
 use crate::filter::phrase::one_line;
 use crate::model::json;
 use crate::model::message::ToolCall;
@@ -34,7 +34,7 @@ impl CompactionState<'_> {
 
     /// The call of a result, in the view before the compaction.
     pub fn call(&self, at: usize) -> Option<ToolCall<'_>> {
-        self.owners.get(&at).map(Owner::call)
+        self.owners.get(&at).map(ResultCall::call)
     }
 
     /// The tool name of a result.

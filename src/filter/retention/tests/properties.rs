@@ -1,6 +1,6 @@
 //! Properties of any sequence of turns, summaries and failures.
 
-use super::super::{Cost, Part, RetentionState, TurnEstimate};
+use super::super::{Part, RetentionState, TokenCost, TurnEstimate};
 use crate::model::health::State;
 use crate::model::retention::{Memory, Overflow, Strategy as Way};
 use crate::model::time;

@@ -1,6 +1,6 @@
 //! Replays the recorded steps of PenguiFlow's memory, each from the state recorded before it.
 
-use super::super::{Cost, Enforced, Part, RetentionState, TurnEstimate, turn_size};
+use super::super::{Enforced, Part, RetentionState, TokenCost, TurnEstimate, turn_size};
 use super::different::DIFFERENT;
 use crate::error::Error;
 use crate::format::DocumentSource;

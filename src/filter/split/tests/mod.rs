@@ -43,14 +43,14 @@ fn talk(letters: &str) -> Session {
     session(&lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn plan<'s>(session: &'s Session, ways: &SplitConditions) -> Split<'s> {
-    Split::plan(session, ways, CopyPolicy::System, None).unwrap()
+fn plan<'s>(session: &'s Session, ways: &SplitConditions) -> PlannedSplit<'s> {
+    PlannedSplit::plan(session, ways, CopyPolicy::System, None).unwrap()
 }
 
 /// The letters of the parts, with copies in brackets.
 fn cut(letters: &str, ways: &SplitConditions, carry: CopyPolicy) -> String {
     let session = talk(letters);
-    let split = Split::plan(&session, ways, carry, None).unwrap();
+    let split = PlannedSplit::plan(&session, ways, carry, None).unwrap();
     let letter = |id: &str| letters.chars().nth(id[1..].parse().unwrap()).unwrap().to_string();
     let pieces = (0..split.parts.len()).map(|nth| {
         let piece = split.build_part(nth).unwrap().session;
@@ -111,14 +111,14 @@ fn active_messages_are_copied_and_counted() {
         "suae (s)(e)ua (s)(e)ua"
     );
     let session = talk("suaua");
-    let full = Split::plan(&session, &messages(1), CopyPolicy::System, None).unwrap_err();
+    let full = PlannedSplit::plan(&session, &messages(1), CopyPolicy::System, None).unwrap_err();
     assert_eq!(full.kind, crate::error::ErrorKind::Usage);
 }
 
 #[test]
 fn an_oversized_exchange_is_reported() {
     let session = talk("uauctctctaua");
-    let large = |split: &Split<'_>| {
+    let large = |split: &PlannedSplit<'_>| {
         split
             .parts
             .iter()
@@ -131,7 +131,7 @@ fn an_oversized_exchange_is_reported() {
         ..SplitConditions::default()
     };
     let counter = Counter::of(Tokenizer::DEFAULT, &session);
-    let split = Split::plan(&session, &tokens, CopyPolicy::System, Some(counter)).unwrap();
+    let split = PlannedSplit::plan(&session, &tokens, CopyPolicy::System, Some(counter)).unwrap();
     assert_eq!(large(&split), [false, true, false]);
     assert!(split.parts.iter().all(|part| part.tokens > 0));
 }
@@ -149,7 +149,7 @@ fn a_requested_cut_moves_to_the_start_of_its_exchange() {
             "not split at m1: part of the first exchange",
         ]
     );
-    let error = Split::plan(&session, &at(&["m99"]), CopyPolicy::None, None).unwrap_err();
+    let error = PlannedSplit::plan(&session, &at(&["m99"]), CopyPolicy::None, None).unwrap_err();
     assert_eq!(error.kind, crate::error::ErrorKind::No);
 }
 

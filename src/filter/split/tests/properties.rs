@@ -87,7 +87,7 @@ proptest! {
             session.id(item.line()?)
         }).collect();
         let counter = Counter::of(Tokenizer::DEFAULT, &session);
-        let split = match Split::plan(&session, &ways, carry, Some(counter)) {
+        let split = match PlannedSplit::plan(&session, &ways, carry, Some(counter)) {
             Ok(split) => split,
             Err(error) => {
                 prop_assert!(matches!(error.kind, crate::error::ErrorKind::Usage), "{error}");

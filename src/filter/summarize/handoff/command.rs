@@ -3,7 +3,7 @@
 
 use super::cut::first;
 use super::lines::{CountFn, MORE, fitting, quoted, unseen};
-use super::purpose::{ANSWERS, Purpose};
+use super::purpose::{ANSWERS, CommandPurpose};
 use super::read::{OUTDATED, TOOLS};
 use super::repeatable::RepeatableCommand;
 use super::{Command, SessionFacts};
@@ -41,7 +41,7 @@ impl Command<'_> {
 
 /// The commands in output form.
 pub struct Commands<'f> {
-    all: Vec<(&'f str, &'f Command<'f>, Purpose)>,
+    all: Vec<(&'f str, &'f Command<'f>, CommandPurpose)>,
     /// The newest test.
     newest_test: Option<usize>,
     /// Which results are current.
@@ -60,7 +60,7 @@ impl<'f> Commands<'f> {
         let all = facts.commands.in_order();
         let all: Vec<_> = all
             .into_iter()
-            .map(|(text, command)| (text, command, Purpose::of(text)))
+            .map(|(text, command)| (text, command, CommandPurpose::of(text)))
             .collect();
         let tools = facts
             .tools
@@ -74,7 +74,7 @@ impl<'f> Commands<'f> {
         let tools: Vec<String> = tools.take(12).collect();
         let newest_test = all
             .iter()
-            .rposition(|(_, _, purpose)| *purpose == Purpose::Testing);
+            .rposition(|(_, _, purpose)| *purpose == CommandPurpose::Testing);
         Commands {
             newest_test,
             currency: currency(&all),
@@ -104,7 +104,8 @@ impl<'f> Commands<'f> {
             }
             _ => command.line(text, width, currency == Currency::Quoted),
         };
-        let reports = currency == Currency::Quoted || command.has_failed() && *purpose >= Purpose::Checking;
+        let reports =
+            currency == Currency::Quoted || command.has_failed() && *purpose >= CommandPurpose::Checking;
         if reports && currency != Currency::Replaced && command.changes_before < self.changes {
             line.push_str(OUTDATED);
         }
@@ -168,7 +169,7 @@ impl<'f> Commands<'f> {
             match (self.newest_test == Some(*nth), reports, purpose) {
                 (true, ..) => 0,
                 (false, true, _) => 1,
-                (_, _, Purpose::Looking) => 3,
+                (_, _, CommandPurpose::Looking) => 3,
                 _ => 2,
             }
         });
@@ -187,12 +188,12 @@ enum Currency {
     Other,
 }
 
-fn currency(all: &[(&str, &Command<'_>, Purpose)]) -> Vec<Currency> {
+fn currency(all: &[(&str, &Command<'_>, CommandPurpose)]) -> Vec<Currency> {
     let mut known: Vec<RepeatableCommand> = Vec::new();
     let mut found = vec![Currency::Other; all.len()];
     let mut has_check = false;
     for (nth, (text, _, purpose)) in all.iter().enumerate().rev() {
-        if *purpose < Purpose::Checking {
+        if *purpose < CommandPurpose::Checking {
             continue;
         }
         let Some(command) = RepeatableCommand::all(text).into_iter().next() else {
@@ -201,11 +202,11 @@ fn currency(all: &[(&str, &Command<'_>, Purpose)]) -> Vec<Currency> {
         let is_newest = !known.iter().any(|newer| newer.is_program_of(&command));
         found[nth] = match purpose {
             _ if known.iter().any(|newer| newer.includes(&command)) => Currency::Replaced,
-            Purpose::Testing if is_newest => Currency::Quoted,
-            Purpose::Checking if !has_check => Currency::Quoted,
+            CommandPurpose::Testing if is_newest => Currency::Quoted,
+            CommandPurpose::Checking if !has_check => Currency::Quoted,
             _ => Currency::Other,
         };
-        has_check |= *purpose == Purpose::Checking;
+        has_check |= *purpose == CommandPurpose::Checking;
         if known.len() < PROGRAMS {
             known.push(command);
         }

@@ -29,9 +29,9 @@ pub(super) use cut::GAP;
 pub(in crate::filter) use cut::first;
 use errors::SessionErrors;
 pub(in crate::filter) use errors::{SessionError, Success};
-pub(in crate::filter) use purpose::{Purpose, negative_answer};
+pub(in crate::filter) use purpose::{CommandPurpose, negative_answer};
 pub(super) use read::{Heading, item};
-pub(super) use write::Blocks;
+pub(super) use write::HandoffBlocks;
 
 use super::entry::{QuotedText, entry};
 use std::borrow::Cow;

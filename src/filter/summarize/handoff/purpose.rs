@@ -4,7 +4,7 @@ use crate::filter::shell_command::{SimpleCommand, simple_commands};
 
 /// The purpose of a command, the least important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum CommandPurpose {
     /// Inspects something.
     Looking,
     /// Anything else.
@@ -63,15 +63,15 @@ const CHECK_WORDS: [&str; 12] = [
     "vet",
 ];
 
-impl Purpose {
+impl CommandPurpose {
     /// Classifies a command line by its most important command.
-    pub fn of(line: &str) -> Purpose {
-        let purposes = simple_commands(line).iter().map(Purpose::of_simple).max();
-        purposes.unwrap_or(Purpose::Other)
+    pub fn of(line: &str) -> CommandPurpose {
+        let purposes = simple_commands(line).iter().map(CommandPurpose::of_simple).max();
+        purposes.unwrap_or(CommandPurpose::Other)
     }
 
     /// Classifies a command.
-    pub fn of_simple(command: &SimpleCommand) -> Purpose {
+    pub fn of_simple(command: &SimpleCommand) -> CommandPurpose {
         let program = command.program();
         let mut operands = command.operands();
         let first = operands.next().unwrap_or_default();
@@ -83,21 +83,21 @@ impl Purpose {
         };
         if looks {
             return if is_written {
-                Purpose::Other
+                CommandPurpose::Other
             } else {
-                Purpose::Looking
+                CommandPurpose::Looking
             };
         }
         if TESTERS.contains(&program) {
-            return Purpose::Testing;
+            return CommandPurpose::Testing;
         }
         if CHECKERS.contains(&program) {
-            return Purpose::Checking;
+            return CommandPurpose::Checking;
         }
         let name = program.trim_end_matches(".exe");
         let runs = RUNNERS.contains(&name);
         if runs && INSTALLING.contains(&first) {
-            return Purpose::Other;
+            return CommandPurpose::Other;
         }
         // The name of a script describes its purpose.
         let most = match (runs, FIRST_OPERAND.contains(&name)) {
@@ -114,11 +114,11 @@ impl Purpose {
             named().any(parts)
         };
         if is_among(&TEST_WORDS) {
-            Purpose::Testing
+            CommandPurpose::Testing
         } else if is_among(&CHECK_WORDS) || program == "make" && first.is_empty() {
-            Purpose::Checking
+            CommandPurpose::Checking
         } else {
-            Purpose::Other
+            CommandPurpose::Other
         }
     }
 }
@@ -150,30 +150,30 @@ mod tests {
     #[test]
     fn commands_are_classified_by_their_programs() {
         for (line, purpose) in [
-            ("cd /w && git diff --stat", Purpose::Looking),
-            ("sed -n 1,20p a.rs", Purpose::Looking),
-            ("sed -i s/a/b/ test.rs", Purpose::Other),
-            ("cargo test -q", Purpose::Testing),
-            ("cargo test 2>&1 | tail -3", Purpose::Testing),
-            ("cd web && npm test", Purpose::Testing),
-            ("npm run lint", Purpose::Checking),
-            ("npm install smol-test", Purpose::Other),
-            ("cargo build --release 2>&1 | tail -1", Purpose::Checking),
-            ("make", Purpose::Checking),
-            ("make test", Purpose::Testing),
-            ("make clean", Purpose::Other),
-            ("docker build -t test .", Purpose::Checking),
-            ("python -m pytest", Purpose::Testing),
-            ("python tests/run.py", Purpose::Testing),
-            ("./scripts/run_tests.sh", Purpose::Testing),
-            ("test -d target && echo yes", Purpose::Looking),
-            ("[ -f a ]", Purpose::Looking),
-            ("git commit -m 'test the build'", Purpose::Other),
-            ("rg test", Purpose::Looking),
-            ("cat > test.py <<E\nmake\nE", Purpose::Other),
-            ("", Purpose::Other),
+            ("cd /w && git diff --stat", CommandPurpose::Looking),
+            ("sed -n 1,20p a.rs", CommandPurpose::Looking),
+            ("sed -i s/a/b/ test.rs", CommandPurpose::Other),
+            ("cargo test -q", CommandPurpose::Testing),
+            ("cargo test 2>&1 | tail -3", CommandPurpose::Testing),
+            ("cd web && npm test", CommandPurpose::Testing),
+            ("npm run lint", CommandPurpose::Checking),
+            ("npm install smol-test", CommandPurpose::Other),
+            ("cargo build --release 2>&1 | tail -1", CommandPurpose::Checking),
+            ("make", CommandPurpose::Checking),
+            ("make test", CommandPurpose::Testing),
+            ("make clean", CommandPurpose::Other),
+            ("docker build -t test .", CommandPurpose::Checking),
+            ("python -m pytest", CommandPurpose::Testing),
+            ("python tests/run.py", CommandPurpose::Testing),
+            ("./scripts/run_tests.sh", CommandPurpose::Testing),
+            ("test -d target && echo yes", CommandPurpose::Looking),
+            ("[ -f a ]", CommandPurpose::Looking),
+            ("git commit -m 'test the build'", CommandPurpose::Other),
+            ("rg test", CommandPurpose::Looking),
+            ("cat > test.py <<E\nmake\nE", CommandPurpose::Other),
+            ("", CommandPurpose::Other),
         ] {
-            assert_eq!(Purpose::of(line), purpose, "{line}");
+            assert_eq!(CommandPurpose::of(line), purpose, "{line}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parses the lines of an earlier handoff.
 
 use super::super::entry::entry;
-use super::purpose::{ANSWERS, Purpose};
+use super::purpose::{ANSWERS, CommandPurpose};
 use super::{AssistantNote, Command, PLAN, PlanStep, SessionError, SessionFacts};
 use crate::model::named_enum::named_enum;
 use std::borrow::Cow;
@@ -112,8 +112,9 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
     };
     // The last line of a test follows its number of runs, or the command. A colon within quotes belongs to the command.
     let is_even = |text: &str, quote: char| text.matches(quote).count().is_multiple_of(2);
-    let checks =
-        |text: &str| is_even(text, '\'') && is_even(text, '"') && Purpose::of(text) >= Purpose::Checking;
+    let checks = |text: &str| {
+        is_even(text, '\'') && is_even(text, '"') && CommandPurpose::of(text) >= CommandPurpose::Checking
+    };
     let ends = |at: &usize| times(&command[..*at]).1 > 1 || checks(&command[..*at]);
     let end = command
         .match_indices(": ")

@@ -1,6 +1,6 @@
 //! Commands whose failure a later command resolves, by their programs, operands and limits.
 
-use super::purpose::{Purpose, RUNNERS};
+use super::purpose::{CommandPurpose, RUNNERS};
 use crate::filter::shell_command::{SimpleCommand, simple_commands};
 
 /// Programs whose first operand selects one of several programs; after `run` and the like, the second one as well.
@@ -19,7 +19,7 @@ fn subcommands(command: &SimpleCommand) -> usize {
 /// The parts of a command that a later one must repeat to resolve its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatableCommand {
-    purpose: Purpose,
+    purpose: CommandPurpose,
     directory: Option<String>,
     /// The program and its subcommand.
     program: Vec<String>,
@@ -89,11 +89,11 @@ impl RepeatableCommand {
             })
             .collect();
         let most = all.iter().map(|command| command.purpose).max();
-        let most = most.unwrap_or(Purpose::Other);
-        let least = if most >= Purpose::Checking {
+        let most = most.unwrap_or(CommandPurpose::Other);
+        let least = if most >= CommandPurpose::Checking {
             most
         } else {
-            Purpose::Other
+            CommandPurpose::Other
         };
         all.retain(|command| command.purpose >= least);
         all
@@ -104,7 +104,7 @@ impl RepeatableCommand {
         let names = subcommands(command);
         let program = std::iter::once(command.program()).chain(command.operands().take(names));
         RepeatableCommand {
-            purpose: Purpose::of_simple(command),
+            purpose: CommandPurpose::of_simple(command),
             directory: command.directory.clone(),
             program: program.map(str::to_string).collect(),
             targets: command.operands().skip(names).map(target).collect(),
@@ -136,7 +136,8 @@ impl RepeatableCommand {
             let rest = target.strip_prefix(whole.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
         };
-        let all = self.targets.is_empty() && (self.purpose >= Purpose::Checking || other.targets.is_empty());
+        let all =
+            self.targets.is_empty() && (self.purpose >= CommandPurpose::Checking || other.targets.is_empty());
         let each = || {
             let mut targets = other.targets.iter();
             !other.targets.is_empty()

@@ -31,17 +31,17 @@ struct UnsizedBlock<'f> {
 }
 
 /// The non-empty blocks of a session.
-pub struct Blocks<'f> {
+pub struct HandoffBlocks<'f> {
     blocks: Vec<UnsizedBlock<'f>>,
     count: CountFn<'f>,
 }
 
-impl<'f> Blocks<'f> {
+impl<'f> HandoffBlocks<'f> {
     /// Prepares the blocks of these facts.
-    pub fn of(facts: &'f SessionFacts<'_>, questions: &'f [String], count: CountFn<'f>) -> Blocks<'f> {
+    pub fn of(facts: &'f SessionFacts<'_>, questions: &'f [String], count: CountFn<'f>) -> HandoffBlocks<'f> {
         let mut blocks = blocks(facts, questions, count);
         blocks.retain(|block| block.need > 0);
-        Blocks { blocks, count }
+        HandoffBlocks { blocks, count }
     }
 
     /// Writes the blocks within `room` tokens.

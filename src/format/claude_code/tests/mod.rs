@@ -9,9 +9,9 @@ mod written;
 use super::record;
 use crate::error::Result;
 use crate::format::report::Report;
-use crate::format::sessions::Input;
+use crate::format::sessions::SessionInput;
 use crate::format::tests::truth;
-use crate::format::{EditedSession, Format, Purpose, Target};
+use crate::format::{EditedSession, Format, WritePurpose, WriteTarget};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -22,7 +22,7 @@ fn read(log: &[u8], returns: bool) -> (Vec<Session>, Report) {
 
 fn read_for(log: &[u8], returns: bool, purpose: super::ReadPurpose) -> (Vec<Session>, Report) {
     let mut report = Report::default();
-    let input = Input {
+    let input = SessionInput {
         name: Some("log.jsonl".to_string()),
         head: Vec::new(),
         rest: Box::new(std::io::Cursor::new(log.to_vec())),
@@ -83,10 +83,10 @@ fn changed(log: &[u8], mut change: impl FnMut(usize, &mut Session) -> bool) -> R
 }
 
 /// Writes a session as a log.
-fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    super::write::write(session, &view, Target(purpose, &mut out, &mut report)).unwrap();
+    super::write::write(session, &view, WriteTarget(purpose, &mut out, &mut report)).unwrap();
     (out, report)
 }
 

@@ -161,7 +161,7 @@ proptest! {
     fn an_exported_log_reads_back_equal(steps in proptest::collection::vec(step(), 0..14)) {
         let (sessions, _) = read(&build(&steps), false);
         for session in &sessions {
-            let (out, _) = written(session, Purpose::Export);
+            let (out, _) = written(session, WritePurpose::Export);
             let (again, _) = read(&out, false);
             prop_assert_eq!(shown(&again[0]), shown(session));
         }

@@ -21,7 +21,7 @@ fn a_log_is_restored_line_by_line() {
             for index in 0..session.len() {
                 again.push_new(session.record(index).body);
             }
-            let (out, _) = written(&again, Purpose::Export);
+            let (out, _) = written(&again, WritePurpose::Export);
             built.extend(out.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
         }
         // The order is that of the log except within messages, so the wanted line is near the front.
@@ -72,7 +72,7 @@ const OTHER: [&str; 8] = [
 #[test]
 fn any_session_written_as_a_log_reads_back_equal() {
     let session = session(&OTHER);
-    let (out, report) = written(&session, Purpose::Export);
+    let (out, report) = written(&session, WritePurpose::Export);
     let text = String::from_utf8_lossy(&out).into_owned();
     let (again, reported) = read(&out, false);
     assert!(reported.findings.is_empty(), "{reported:?}");
@@ -88,7 +88,7 @@ fn any_session_written_as_a_log_reads_back_equal() {
     assert_eq!(losses, [("id", 8)]);
     // Each block is a line, a result is a child of its call's line, and all lines have one session id.
     assert_eq!(text.lines().count(), 8 + 3 + 1);
-    assert_eq!(written(&session, Purpose::Export).0, out);
+    assert_eq!(written(&session, WritePurpose::Export).0, out);
     let uuid = |line: &str| json::member(line.as_bytes(), "uuid").map(<[u8]>::to_vec);
     let lines: Vec<&str> = text.lines().collect();
     let parent = |line: &str| json::member(line.as_bytes(), "parentUuid").map(<[u8]>::to_vec);
@@ -109,7 +109,7 @@ fn any_session_written_as_a_log_reads_back_equal() {
 fn a_view_with_a_summary_becomes_a_summary_line() {
     let mut session = session(&OTHER);
     session.push_new(br#"{"type":"summary","id":"evt_1","content":"they looked","covers":["m1","m4"]}"#);
-    let (out, _) = written(&session, Purpose::Export);
+    let (out, _) = written(&session, WritePurpose::Export);
     let (again, _) = read(&out, false);
     assert_eq!(
         shown(&again[0]),
@@ -135,7 +135,7 @@ fn a_log_truncated_as_a_stream_is_relinked() {
             materialized.push_new(body);
         }
     }
-    let (out, _) = written(&materialized, Purpose::Export);
+    let (out, _) = written(&materialized, WritePurpose::Export);
     let (again, _) = read(&out, false);
     assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
     assert_eq!(shown(&again[0]), shown(&materialized));
@@ -149,7 +149,7 @@ fn unsupported_data_is_reported_as_lost() {
         r#"{"type":"note","id":"evt_1"}"#,
         r#"{"role":"assistant","content":"x","reasoning":[{"type":"reasoning","encrypted_content":"zz"}],"id":"m3"}"#,
     ]);
-    let (out, report) = written(&session, Purpose::Export);
+    let (out, report) = written(&session, WritePurpose::Export);
     let losses: Vec<(&str, u64)> = report
         .losses
         .iter()
@@ -187,13 +187,13 @@ fn a_log_without_parents_remains_one_session() {
     assert_eq!((sessions.len(), shown(&sessions[0]).len()), (1, 3));
     let mut native = Session::default();
     (0..sessions[0].len()).for_each(|index| native.push_new(sessions[0].record(index).body));
-    let (out, _) = written(&native, Purpose::Export);
+    let (out, _) = written(&native, WritePurpose::Export);
     let (again, _) = read(&out, false);
     assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
     assert_eq!(shown(&again[0]), shown(&native));
     // Also with an additional message.
     native.push_new(br#"{"role":"assistant","content":"four","id":"x"}"#);
-    let (out, _) = written(&native, Purpose::Export);
+    let (out, _) = written(&native, WritePurpose::Export);
     let (again, _) = read(&out, false);
     assert_eq!(again.len(), 1, "{}", String::from_utf8_lossy(&out));
     assert_eq!(shown(&again[0]).len(), 4);

@@ -6,7 +6,7 @@ use crate::format::report::Report;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::roles;
 use crate::format::tests::truth;
-use crate::format::{DocumentSource, Format, Purpose, Target};
+use crate::format::{DocumentSource, Format, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use serde_json::{Value, json};
@@ -115,7 +115,11 @@ fn instructions_are_not_changed_in_place() {
 fn written(session: &Session) -> Result<Vec<u8>> {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    FORMAT.form().write.unwrap()(session, &view, Target(Purpose::Return, &mut out, &mut report))?;
+    FORMAT.form().write.unwrap()(
+        session,
+        &view,
+        WriteTarget(WritePurpose::Return, &mut out, &mut report),
+    )?;
     Ok(out)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{session, shown, with, written};
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use proptest::prelude::*;
 
 fn element(kind: u8, nth: usize) -> String {
@@ -71,7 +71,7 @@ proptest! {
             more.push(r#"{"role":"user","content":[{"type":"text","text":"new"}]}"#.to_string());
         }
         let changed = with(&read, &more);
-        let after = session(&written(&changed, Purpose::Return).unwrap().0, None);
+        let after = session(&written(&changed, WritePurpose::Return).unwrap().0, None);
         let is_result = |shown: &String| shown.starts_with("\"tool\"");
         let without = |all: Vec<String>| all.into_iter().filter(|shown| !is_result(shown)).collect::<Vec<_>>();
         prop_assert_eq!(without(shown(&after)), without(shown(&changed)));

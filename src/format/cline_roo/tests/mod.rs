@@ -8,7 +8,7 @@ use super::{FORM, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{shown, through_lines, with};
-use crate::format::{DocumentSource, Purpose, Target};
+use crate::format::{DocumentSource, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -27,12 +27,12 @@ pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> R
 }
 
 /// Writes a session as a history.
-pub fn written(session: &Session, purpose: Purpose) -> Result<(Vec<u8>, Report)> {
+pub fn written(session: &Session, purpose: WritePurpose) -> Result<(Vec<u8>, Report)> {
     let (mut out, mut report) = (Vec::new(), Report::default());
     FORM.write.unwrap()(
         session,
         &View::replay(session),
-        Target(purpose, &mut out, &mut report),
+        WriteTarget(purpose, &mut out, &mut report),
     )?;
     Ok((out, report))
 }

@@ -4,7 +4,7 @@ use super::{session, shown, through_lines, try_session, with, written};
 use crate::error::ErrorKind;
 use crate::format::report::{Loss, Report};
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -99,8 +99,8 @@ fn tags_hide_the_messages_of_their_summary_or_cut() {
         let bytes = history(&elements);
         let read = session(&bytes, None);
         assert_eq!(texts(&read), wanted, "{elements:?}");
-        assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
-        let (again, report) = written(&through_lines(&read), Purpose::Return).unwrap();
+        assert_eq!(written(&read, WritePurpose::Return).unwrap().0, bytes);
+        let (again, report) = written(&through_lines(&read), WritePurpose::Return).unwrap();
         assert!(report.losses.is_empty(), "{report:?}");
         assert!(
             json::same(again.trim_ascii_end(), &bytes),
@@ -122,7 +122,7 @@ fn an_orphaned_result_after_a_summary_is_hidden() {
         ["= sum s", "<environment_details>x</environment_details>"]
     );
     assert!(read.text().contains(r#""category":"context""#));
-    assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
+    assert_eq!(written(&read, WritePurpose::Return).unwrap().0, bytes);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn reasoning_is_a_part_of_its_reply() {
     assert_eq!(texts(&read), ["1", "2"]);
     assert_eq!(read.text().matches("encrypted_content").count(), 2);
     let grown = with(&read, &[r#"{"role":"user","content":"3"}"#]);
-    let after = String::from_utf8(written(&grown, Purpose::Return).unwrap().0).unwrap();
+    let after = String::from_utf8(written(&grown, WritePurpose::Return).unwrap().0).unwrap();
     let before = String::from_utf8(bytes).unwrap();
     assert_eq!(
         after,
@@ -161,7 +161,7 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
     ];
     let bytes = history(&elements);
     let read = session(&bytes, None);
-    let after = written(&without(&read, 2), Purpose::Return).unwrap().0;
+    let after = written(&without(&read, 2), WritePurpose::Return).unwrap().0;
     let text = String::from_utf8(after.clone()).unwrap();
     assert_eq!(texts(&session(&after, None)), ["2", "3"]);
     assert_eq!(text.matches("truncationParent").count(), 2);
@@ -171,12 +171,12 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
     );
     assert!(text.contains("2 messages hidden"));
     // A second truncation leaves the first unchanged.
-    let again = written(&without(&session(&after, None), 1), Purpose::Return)
+    let again = written(&without(&session(&after, None), 1), WritePurpose::Return)
         .unwrap()
         .0;
     assert_eq!(texts(&session(&again, None)), ["3"]);
     // The same through the record stream.
-    let stream = written(&through_lines(&without(&read, 2)), Purpose::Export)
+    let stream = written(&through_lines(&without(&read, 2)), WritePurpose::Export)
         .unwrap()
         .0;
     assert!(json::same(stream.trim_ascii_end(), &after));
@@ -186,7 +186,7 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
         r#"{{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"So far.","covers":["{}","{}"]}}"#,
         ids[0], ids[2]
     );
-    let after = written(&with(&read, &[event]), Purpose::Return).unwrap().0;
+    let after = written(&with(&read, &[event]), WritePurpose::Return).unwrap().0;
     let text = String::from_utf8(after.clone()).unwrap();
     assert_eq!(texts(&session(&after, None)), ["= So far.", "3"]);
     assert_eq!(text.matches("condenseParent").count(), 3);
@@ -208,7 +208,7 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
             r#"{"role":"user","content":[{"type":"text","text":"5"}]}"#,
         ],
     );
-    let after = written(&grown, Purpose::Return).unwrap().0;
+    let after = written(&grown, WritePurpose::Return).unwrap().0;
     assert_eq!(texts(&session(&after, None)), ["= All.", "5"]);
 }
 
@@ -234,7 +234,7 @@ fn messages_hidden_by_cline_are_read_from_the_panel_file() {
     assert!(!report.is_damaged());
     // New messages are appended, and omitted ones remain.
     let grown = with(&read, &[r#"{"role":"user","content":"4"}"#]);
-    let after = String::from_utf8(written(&grown, Purpose::Return).unwrap().0).unwrap();
+    let after = String::from_utf8(written(&grown, WritePurpose::Return).unwrap().0).unwrap();
     let before = String::from_utf8(bytes).unwrap();
     assert_eq!(
         after,
@@ -245,15 +245,15 @@ fn messages_hidden_by_cline_are_read_from_the_panel_file() {
         )
     );
     // Hiding a message would require changes to other files.
-    let refused = written(&without(&read, 1), Purpose::Return).unwrap_err();
+    let refused = written(&without(&read, 1), WritePurpose::Return).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Usage);
-    let (new, report) = written(&through_lines(&without(&read, 1)), Purpose::Export).unwrap();
+    let (new, report) = written(&through_lines(&without(&read, 1)), WritePurpose::Export).unwrap();
     assert_eq!(
         String::from_utf8(new).unwrap(),
         format!("[\n{}\n]\n", elements[3])
     );
     // The list of omitted messages is lost, which is reported.
-    let own = written(&through_lines(&read), Purpose::Export).unwrap().1;
+    let own = written(&through_lines(&read), WritePurpose::Export).unwrap().1;
     assert_eq!(own.losses.get(&Loss::Event), Some(&1));
     assert!(report.losses.contains_key(&Loss::Event));
 }
@@ -273,7 +273,7 @@ fn any_session_is_a_history() {
     ] {
         any.push_new(line.as_bytes());
     }
-    let (out, report) = written(&any, Purpose::Export).unwrap();
+    let (out, report) = written(&any, WritePurpose::Export).unwrap();
     let losses: Vec<_> = report
         .losses
         .iter()
@@ -285,7 +285,10 @@ fn any_session_is_a_history() {
     assert_eq!(shown.len(), 6, "{shown:?}");
     assert_eq!(shown[0], "summary: So far.");
     assert!(again.text().contains(r#""signature":"xx""#));
-    assert_eq!(written(&through_lines(&again), Purpose::Return).unwrap().0, out);
+    assert_eq!(
+        written(&through_lines(&again), WritePurpose::Return).unwrap().0,
+        out
+    );
 }
 
 #[test]
@@ -323,7 +326,7 @@ fn input_that_is_not_a_history_is_refused() {
     let mut report = Report::default();
     let read = try_session(odd, None, &mut report).unwrap();
     assert_eq!(report.findings.iter().filter(|finding| finding.damage).count(), 2);
-    assert_eq!(written(&read, Purpose::Return).unwrap().0, odd);
+    assert_eq!(written(&read, WritePurpose::Return).unwrap().0, odd);
 }
 
 #[test]
@@ -354,7 +357,7 @@ fn a_summary_without_text_is_damage_and_preserved() {
     let mut report = Report::default();
     let read = try_session(&bytes, None, &mut report).unwrap();
     assert!(report.is_damaged(), "{report:?}");
-    assert_eq!(written(&read, Purpose::Return).unwrap().0, bytes);
+    assert_eq!(written(&read, WritePurpose::Return).unwrap().0, bytes);
 }
 
 #[test]
@@ -371,7 +374,7 @@ fn undoing_a_summary_restores_its_messages() {
     let event = (0..read.len()).find(event).unwrap();
     let id = json::member_text(read.record(event).body, "id").unwrap();
     let undo = format!(r#"{{"type":"restore","id":"u","at":"2026-01-01T00:00:00Z","of":"{id}"}}"#);
-    let after = written(&with(&read, &[undo]), Purpose::Return).unwrap().0;
+    let after = written(&with(&read, &[undo]), WritePurpose::Return).unwrap().0;
     assert_eq!(texts(&session(&after, None)), ["1", "2", "3"]);
     let text = String::from_utf8(after).unwrap();
     assert!(!text.contains("isSummary"), "{text}");
@@ -387,7 +390,7 @@ fn calls_of_converted_sessions_get_unique_ids() {
         any.push_new(call.as_bytes());
         any.push_new(result(text).as_bytes());
     }
-    let out = String::from_utf8(written(&any, Purpose::Export).unwrap().0).unwrap();
+    let out = String::from_utf8(written(&any, WritePurpose::Export).unwrap().0).unwrap();
     assert_eq!(out.matches(r#""call_1""#).count(), 2, "{out}");
     assert_eq!(out.matches(r#""call_1_2""#).count(), 2, "{out}");
 }
@@ -397,7 +400,7 @@ fn dropping_unsigned_reasoning_keeps_other_members() {
     let history = r#"[{"role":"user","content":"a","ts":1},{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}],"ts":2}]"#;
     let (out, report) = written(
         &through_lines(&session(history.as_bytes(), None)),
-        Purpose::Export,
+        WritePurpose::Export,
     )
     .unwrap();
     assert!(report.losses.is_empty(), "{:?}", report.losses);

@@ -99,7 +99,7 @@ fn concatenated_logs_are_separate_sessions() {
     let two = [other.as_bytes(), b"\n", user("r").as_bytes(), b"\noops\n"].concat();
     let bytes = [one.clone(), two.clone()].concat();
     let mut report = Report::default();
-    let mut reader = crate::format::codex::read::open(crate::format::Input {
+    let mut reader = crate::format::codex::read::open(crate::format::SessionInput {
         name: Some("x".to_string()),
         head: bytes[..10].to_vec(),
         rest: Box::new(std::io::Cursor::new(bytes[10..].to_vec())),

@@ -9,7 +9,7 @@ use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown_with_category as shown, through_lines};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 
 pub fn session(log: &[u8]) -> (Session, Report) {
@@ -22,7 +22,7 @@ pub fn session(log: &[u8]) -> (Session, Report) {
 
 /// Writes a session as a log from its records alone.
 pub fn written(session: &Session) -> Vec<u8> {
-    bed::written(Format::Codex, session, Purpose::Return).0
+    bed::written(Format::Codex, session, WritePurpose::Return).0
 }
 
 /// Writes a session back to its log, marked as changed.

@@ -2,7 +2,7 @@
 
 use super::{cut, returned, session, shown, written};
 use crate::format::report::{Loss, Report};
-use crate::format::{Format, Purpose, write};
+use crate::format::{Format, WritePurpose, write};
 use crate::model::json;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -406,7 +406,7 @@ fn a_session_converted_to_a_log_reads_back_equal() {
         Format::Codex,
         &session,
         &view,
-        Purpose::Export,
+        WritePurpose::Export,
         &mut out,
         &mut report,
     )

@@ -2,7 +2,7 @@
 
 use super::{session, shown, with, without, written};
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use proptest::prelude::*;
 
 fn item(kind: u8, nth: usize) -> String {
@@ -80,7 +80,7 @@ proptest! {
         if grows {
             changed = with(&changed, &[r#"{"role":"user","content":"new"}"#]);
         }
-        let after = session(&written(&changed, Purpose::Return).0);
+        let after = session(&written(&changed, WritePurpose::Return).0);
         prop_assert_eq!(joined(shown(&after)), joined(shown(&changed)));
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{shown, through_lines, with};
-use crate::format::{DocumentSource, Format, Purpose};
+use crate::format::{DocumentSource, Format, WritePurpose};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -23,7 +23,7 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
 }
 
 /// Writes a session as a document.
-pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(Format::Continue, session, purpose)
 }
 

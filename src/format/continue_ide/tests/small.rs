@@ -2,7 +2,7 @@
 
 use super::{session, shown, texts, through_lines, try_session, with, without, written};
 use crate::format::report::{Loss, Report};
-use crate::format::{DocumentSource, Purpose, continue_ide};
+use crate::format::{DocumentSource, WritePurpose, continue_ide};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -68,10 +68,10 @@ fn items_are_messages_and_are_restored() {
         let read = session(&bytes);
         assert_eq!(texts(&read), wanted, "{items:?}");
         assert_eq!(
-            String::from_utf8(written(&read, Purpose::Return).0).unwrap(),
+            String::from_utf8(written(&read, WritePurpose::Return).0).unwrap(),
             String::from_utf8(bytes.clone()).unwrap()
         );
-        let (again, report) = written(&through_lines(&read), Purpose::Export);
+        let (again, report) = written(&through_lines(&read), WritePurpose::Export);
         assert!(report.losses.is_empty(), "{report:?}");
         same(&again, &bytes);
     }
@@ -87,10 +87,10 @@ fn a_cut_removes_items_and_changes_no_other() {
     ];
     let read = session(&document(&items));
     for changed in [without(&read, 0, 2), through_lines(&without(&read, 0, 2))] {
-        same(&written(&changed, Purpose::Return).0, &document(&items[2..]));
+        same(&written(&changed, WritePurpose::Return).0, &document(&items[2..]));
     }
     assert_eq!(
-        written(&without(&read, 0, 2), Purpose::Return).0,
+        written(&without(&read, 0, 2), WritePurpose::Return).0,
         document(&items[2..])
     );
     // The covered messages remain before the summary.
@@ -98,7 +98,7 @@ fn a_cut_removes_items_and_changes_no_other() {
     let items = [items[0].clone(), summed, items[2].clone(), items[3].clone()];
     let read = session(&document(&items));
     assert_eq!(
-        written(&without(&read, 0, 1), Purpose::Return).0,
+        written(&without(&read, 0, 1), WritePurpose::Return).0,
         document(&[&items[..2], &items[3..]].concat())
     );
 }
@@ -115,7 +115,7 @@ fn a_summary_is_stored_in_its_last_covered_item() {
     let event =
         r#"{"type":"summary","id":"e","at":"2026-01-01T00:00:00Z","content":"S","covers":["msg_1","msg_2"]}"#;
     for summed in [with(&read, &[event]), through_lines(&with(&read, &[event]))] {
-        let after = written(&summed, Purpose::Return).0;
+        let after = written(&summed, WritePurpose::Return).0;
         assert_eq!(texts(&session(&after)), ["= S", "3", "4"]);
         let wanted = item("assistant", "2", r#","conversationSummary":"S""#);
         same(&after, &document(&[&items[0], &wanted, &items[2], &items[3]]));
@@ -137,7 +137,7 @@ fn a_summary_is_stored_in_its_last_covered_item() {
         summary.unwrap()
     );
     for restored in [with(&read, &[&undo]), through_lines(&with(&read, &[&undo]))] {
-        let after = written(&restored, Purpose::Return).0;
+        let after = written(&restored, WritePurpose::Return).0;
         same(&after, &document(&items[..3]));
     }
     // In a session from another format, the summary covers nothing.
@@ -149,14 +149,17 @@ fn a_summary_is_stored_in_its_last_covered_item() {
     ] {
         any.push_new(line.as_bytes());
     }
-    assert_eq!(texts(&session(&written(&any, Purpose::Export).0)), ["= S", "hi"]);
+    assert_eq!(
+        texts(&session(&written(&any, WritePurpose::Export).0)),
+        ["= S", "hi"]
+    );
 }
 
 #[test]
 fn tool_results_are_written_where_the_program_reads_them() {
     let grown = r#"{"role":"tool","tool_call_id":"c","content":"new"}"#;
     let read = session(&document(&[item("user", "1", ""), calls("[]")]));
-    let after = written(&with(&read, &[grown]), Purpose::Return).0;
+    let after = written(&with(&read, &[grown]), WritePurpose::Return).0;
     let text = String::from_utf8(after.clone()).unwrap();
     assert_eq!(texts(&session(&after)), ["1", "", "new"]);
     assert_eq!(text.matches("\"new\"").count(), 1, "{text}");
@@ -170,7 +173,7 @@ fn tool_results_are_written_where_the_program_reads_them() {
         );
         let changed = with(&read, &[edit]);
         for changed in [through_lines(&changed), changed] {
-            let after = written(&changed, Purpose::Return).0;
+            let after = written(&changed, WritePurpose::Return).0;
             assert_eq!(shown(&session(&after)), shown(&changed));
             let text = String::from_utf8(after).unwrap();
             assert!(!text.contains("a.txt"), "{text}");
@@ -192,7 +195,7 @@ fn any_session_is_a_document() {
     ] {
         any.push_new(line.as_bytes());
     }
-    let (out, report) = written(&any, Purpose::Export);
+    let (out, report) = written(&any, WritePurpose::Export);
     let losses: Vec<_> = report
         .losses
         .iter()
@@ -211,7 +214,7 @@ fn any_session_is_a_document() {
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
-    same(&written(&through_lines(&again), Purpose::Export).0, &out);
+    same(&written(&through_lines(&again), WritePurpose::Export).0, &out);
 }
 
 #[test]
@@ -265,8 +268,8 @@ fn input_that_is_not_a_session_is_refused() {
     let mut report = Report::default();
     let read = try_session(&odd, &mut report).unwrap();
     assert_eq!(report.findings.len(), 2);
-    assert_eq!(written(&read, Purpose::Return).0, odd);
-    same(&written(&through_lines(&read), Purpose::Return).0, &odd);
+    assert_eq!(written(&read, WritePurpose::Return).0, odd);
+    same(&written(&through_lines(&read), WritePurpose::Return).0, &odd);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{returned, sessions, shown, with, written};
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use proptest::prelude::*;
 
 fn line(kind: u8, id: u8) -> String {
@@ -74,7 +74,7 @@ fn dropped_is_gone(lines: &[(u8, u8)], from: usize, count: usize, grows: bool) -
     let again = sessions(&after).0.remove(0);
     prop_assert_eq!(visible(&again), visible(&changed));
     // And as a new log.
-    let (own, _) = written(&changed, Purpose::Export);
+    let (own, _) = written(&changed, WritePurpose::Export);
     prop_assert_eq!(
         visible(&sessions(&own).0[0]),
         visible(&changed),

@@ -7,7 +7,7 @@ mod small;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown, through_lines, with};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -18,7 +18,7 @@ pub fn sessions(bytes: &[u8]) -> (Vec<Session>, Report) {
 }
 
 /// Writes a session as a log from its records alone.
-pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(Format::GeminiCli, session, purpose)
 }
 

@@ -3,7 +3,7 @@
 use super::{cut, returned, sessions, shown, texts, through_lines, with, written};
 use crate::format::report::Loss;
 use crate::format::tests::{bed, in_place};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::session::{Class, Session};
 
@@ -130,7 +130,7 @@ fn unsent_records_are_hidden_but_stored_in_the_log() {
     ];
     let session = one(&log(&lines));
     assert_eq!(texts(&session), ["1", "2"]);
-    let again = one(&written(&through_lines(&session), Purpose::Return).0);
+    let again = one(&written(&through_lines(&session), WritePurpose::Return).0);
     assert_eq!(shown(&again), shown(&session));
     assert_eq!(again.messages().count(), session.messages().count());
 }
@@ -151,7 +151,7 @@ fn records_are_encoded_as_their_original_lines() {
     ];
     let bytes = log(&lines);
     let session = one(&bytes);
-    let (out, report) = written(&through_lines(&session), Purpose::Return);
+    let (out, report) = written(&through_lines(&session), WritePurpose::Return);
     assert!(
         report.losses.keys().all(|loss| *loss == Loss::Orphan),
         "{report:?}"
@@ -306,7 +306,7 @@ fn a_session_converted_to_a_log_reads_back_equal() {
     ] {
         session.push_new(line.as_bytes());
     }
-    let (out, report) = written(&session, Purpose::Export);
+    let (out, report) = written(&session, WritePurpose::Export);
     let losses: Vec<_> = report
         .losses
         .iter()
@@ -334,7 +334,7 @@ fn a_session_converted_to_a_log_reads_back_equal() {
         assert!(text.contains(kept), "{kept}: {text}");
     }
     // A second round trip changes nothing.
-    let lines = written(&through_lines(&again), Purpose::Return).0;
+    let lines = written(&through_lines(&again), WritePurpose::Return).0;
     let pairs = lines
         .split(|byte| *byte == b'\n')
         .zip(out.split(|byte| *byte == b'\n'));
@@ -347,7 +347,7 @@ fn a_new_message_that_is_not_resumed_is_reported() {
     for text in ["/help", " ? why", "<hook_context>x", "hi /help"] {
         session.push_new(format!(r#"{{"role":"user","content":"{text}"}}"#).as_bytes());
     }
-    let (_, report) = written(&session, Purpose::Export);
+    let (_, report) = written(&session, WritePurpose::Export);
     assert_eq!(report.losses.get(&Loss::Message), Some(&3));
 }
 

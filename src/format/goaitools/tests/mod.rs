@@ -5,7 +5,7 @@ mod properties;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::through_lines;
 use crate::model::view::View;
@@ -23,13 +23,13 @@ pub fn session(text: &str) -> Session {
 }
 
 /// Writes a session as a state, for a purpose.
-pub fn written_for(session: &Session, purpose: Purpose) -> (String, Report) {
+pub fn written_for(session: &Session, purpose: WritePurpose) -> (String, Report) {
     let (out, report) = bed::written(Format::Goaitools, session, purpose);
     (String::from_utf8(out).unwrap(), report)
 }
 
 pub fn written_back(session: &Session) -> String {
-    written_for(session, Purpose::Return).0
+    written_for(session, WritePurpose::Return).0
 }
 
 /// A state with these messages and this `processed_length`.
@@ -262,7 +262,7 @@ fn members_and_numbers_keep_their_bytes() {
     assert_eq!(written_back(&through_lines(&session(odd))), odd);
     let spaced = odd.replace("\\u003c", "<").replace(",\"b\"", " ,\n\t\"b\"");
     assert_eq!(written_back(&session(&spaced)), odd);
-    let (_, report) = written_for(&session(odd), Purpose::Export);
+    let (_, report) = written_for(&session(odd), WritePurpose::Export);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
 }
 
@@ -320,7 +320,7 @@ fn an_invalid_count_is_preserved_until_it_must_change() {
 #[test]
 fn a_leading_system_message_is_reported_and_can_be_replaced() {
     let text = of(3, &[RULE, USER, REPLY, USER].join(","));
-    let (same, report) = written_for(&session(&text), Purpose::Return);
+    let (same, report) = written_for(&session(&text), WritePurpose::Return);
     assert_eq!(same, text);
     assert!(report.findings[0].what.contains("system message"), "{report:?}");
     for (event, lead) in [
@@ -340,7 +340,7 @@ fn a_leading_system_message_is_reported_and_can_be_replaced() {
             .replace('B', &id(3))
             .replace('C', &id(4));
         compacted.push_new(event.as_bytes());
-        let (written, report) = written_for(&compacted, Purpose::Return);
+        let (written, report) = written_for(&compacted, WritePurpose::Return);
         assert!(
             written.starts_with(&of(2, lead)[..of(2, lead).len() - 2]),
             "{written}"
@@ -362,7 +362,7 @@ fn a_converted_session_becomes_a_state_with_losses_reported() {
     ] {
         native.push_new(line.as_bytes());
     }
-    let (written, report) = written_for(&native, Purpose::Export);
+    let (written, report) = written_for(&native, WritePurpose::Export);
     let call = r#"{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\":1}"},"index":0}]}"#;
     let result = r#"{"role":"tool","content":"r","tool_call_id":"c"}"#;
     let first = "{\"role\":\"user\",\"content\":\"é\\u003c\"}";
@@ -397,7 +397,7 @@ fn a_summary_message_is_read_as_a_summary() {
     assert_eq!(view.items[0].summary(&session).as_deref(), Some("old <b>"));
     assert_eq!(written_back(&session), text);
     assert_eq!(written_back(&through_lines(&session)), text);
-    let (_, report) = written_for(&session, Purpose::Export);
+    let (_, report) = written_for(&session, WritePurpose::Export);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     assert_eq!(unseen(&session), Some(3), "it counts as the message that it is");
     // A newer summary replaces it.

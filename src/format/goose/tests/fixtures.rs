@@ -2,7 +2,7 @@
 
 use super::{LINES, cut, document, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::view::View;
 
 #[test]
@@ -56,7 +56,7 @@ fn cuts_edits_drops_and_summaries_read_back_equal() {
         for changed in changed {
             for after in [
                 returned(std::slice::from_ref(&changed), true).unwrap(),
-                written(&through_lines(&changed), Purpose::Return).0,
+                written(&through_lines(&changed), WritePurpose::Return).0,
             ] {
                 let again = sessions(&after);
                 assert_eq!(shown(&again[0]), shown(&changed), "{name}: {}", changed.text());

@@ -7,7 +7,7 @@ mod small;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown, through_lines, with};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 
 /// Lines with all kinds of data.
@@ -48,7 +48,7 @@ pub fn sessions(bytes: &[u8]) -> Vec<Session> {
 }
 
 /// Writes a session in its original form from its records alone.
-pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(Format::Goose, session, purpose)
 }
 

@@ -3,7 +3,7 @@
 use super::{LINES, document, read, returned, sessions, shown, through_lines, with, written};
 use crate::format::report::{Loss, Report};
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose, write};
+use crate::format::{Format, WritePurpose, write};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
@@ -74,7 +74,7 @@ fn a_session_without_a_first_line_and_a_list_alone_are_read() {
     let all = sessions(list.as_bytes());
     assert_eq!(all[0].messages().count(), 13);
     assert!(crate::model::json::same(
-        &written(&through_lines(&all[0]), Purpose::Return).0,
+        &written(&through_lines(&all[0]), WritePurpose::Return).0,
         list.as_bytes()
     ));
 }
@@ -137,7 +137,15 @@ fn a_converted_session_has_an_equal_view() {
     let view = View::replay(&session);
     for format in [Format::Goose, Format::GooseJsonl] {
         let (mut built, mut report) = (Vec::new(), Report::default());
-        write(format, &session, &view, Purpose::Export, &mut built, &mut report).unwrap();
+        write(
+            format,
+            &session,
+            &view,
+            WritePurpose::Export,
+            &mut built,
+            &mut report,
+        )
+        .unwrap();
         let lost: Vec<_> = report
             .losses
             .iter()

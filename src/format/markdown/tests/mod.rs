@@ -1,7 +1,7 @@
 //! Tests of pages with Markdown parsers.
 
 use crate::format::report::{Loss, Report};
-use crate::format::{Format, Purpose, Target};
+use crate::format::{Format, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::View;
 use proptest::prelude::*;
@@ -20,7 +20,12 @@ fn page(session: &Session) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let write = Format::Markdown.form().write.unwrap();
     let view = View::replay(session);
-    write(session, &view, Target(Purpose::Export, &mut out, &mut report)).unwrap();
+    write(
+        session,
+        &view,
+        WriteTarget(WritePurpose::Export, &mut out, &mut report),
+    )
+    .unwrap();
     (String::from_utf8(out).unwrap(), report)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::view::View;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ fn edits_drops_and_summaries_read_back_equal() {
                 );
                 for after in [
                     returned(std::slice::from_ref(&changed), true).unwrap(),
-                    written(&through_lines(&changed), Purpose::Return).0,
+                    written(&through_lines(&changed), WritePurpose::Return).0,
                 ] {
                     let (again, report) = sessions(&after);
                     assert!(report.findings.is_empty(), "{name}: {event}: {report:?}");

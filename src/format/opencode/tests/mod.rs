@@ -7,7 +7,7 @@ mod small;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{shown_messages as shown, through_lines, with};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 
 /// A document with all kinds of data: an inline file, steps, signed reasoning, a cleared result, a compaction, a failed
@@ -27,7 +27,7 @@ pub fn sessions_and_tail(bytes: &[u8]) -> (Vec<Session>, Report, Vec<u8>) {
 }
 
 /// Writes a session in its original form from its records alone.
-pub fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+pub fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(Format::Opencode, session, purpose)
 }
 

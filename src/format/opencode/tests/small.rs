@@ -3,7 +3,7 @@
 use super::{DOCUMENT, bed, returned, sessions, shown, through_lines, with, written};
 use crate::format::report::Loss;
 use crate::format::tests::in_place;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -83,7 +83,7 @@ fn a_session_converted_to_a_document_reads_back_equal() {
     ] {
         session.push_new(line.as_bytes());
     }
-    let (built, report) = written(&session, Purpose::Export);
+    let (built, report) = written(&session, WritePurpose::Export);
     let lost: Vec<_> = report
         .losses
         .iter()
@@ -112,7 +112,7 @@ fn a_session_converted_to_a_document_reads_back_equal() {
     assert!(text.contains(r#""finish":"stop""#));
     // A second round trip changes nothing.
     assert!(json::same(
-        &written(&through_lines(&again[0]), Purpose::Return).0,
+        &written(&through_lines(&again[0]), WritePurpose::Return).0,
         text.as_bytes()
     ));
 }
@@ -158,7 +158,7 @@ fn a_list_of_messages_is_a_session_without_an_id() {
     assert!(report.findings.is_empty(), "{report:?}");
     assert_eq!(all[0].header_text("id").as_deref(), Some("tray"));
     assert!(json::same(
-        &written(&through_lines(&all[0]), Purpose::Return).0,
+        &written(&through_lines(&all[0]), WritePurpose::Return).0,
         list.trim_ascii().as_bytes()
     ));
 }

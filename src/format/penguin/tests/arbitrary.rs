@@ -4,7 +4,7 @@ use super::super::serialize;
 use super::written::{again, session, written};
 use super::{lines, read_one};
 use crate::error::Position;
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::model::json::{self, Dialect};
 use crate::model::record::Record;
 use crate::model::time;
@@ -137,7 +137,7 @@ proptest! {
         let texts: Vec<String> = all.iter().map(Value::to_string).collect();
         let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
         let given = session(&borrowed);
-        let (text, report) = written(&given, Purpose::Export);
+        let (text, report) = written(&given, WritePurpose::Export);
         prop_assert!(report.losses.is_empty(), "{:?}\n{text}", report.losses);
         prop_assert!(text.is_ascii());
         let now = again(&given);
@@ -159,7 +159,7 @@ proptest! {
         }
         // A second round trip changes nothing.
         let borrowed: Vec<&str> = now.iter().map(String::as_str).collect();
-        prop_assert_eq!(written(&session(&borrowed), Purpose::Export).0, text);
+        prop_assert_eq!(written(&session(&borrowed), WritePurpose::Export).0, text);
     }
 
     #[test]
@@ -207,7 +207,7 @@ proptest! {
         prop_assert!(!report.is_damaged(), "{:?}", report.findings);
         let read = lines(&read);
         let borrowed: Vec<&str> = read.iter().map(String::as_str).collect();
-        let (now, report) = written(&session(&borrowed), Purpose::Export);
+        let (now, report) = written(&session(&borrowed), WritePurpose::Export);
         prop_assert_eq!(now, text);
         prop_assert!(report.losses.is_empty());
     }

@@ -4,7 +4,7 @@ use super::fixtures::{dir, read_path};
 use super::lines;
 use super::written::{session, written};
 use crate::format::report::Report;
-use crate::format::{Format, Purpose, write};
+use crate::format::{Format, WritePurpose, write};
 use crate::model::json;
 use crate::model::view::View;
 use serde_json::Value;
@@ -58,7 +58,7 @@ fn files_are_restored_byte_for_byte() {
         }
         let text = lines(&read);
         let text: Vec<&str> = text.iter().map(String::as_str).collect();
-        let (now, report) = written(&session(&text), Purpose::Export);
+        let (now, report) = written(&session(&text), WritePurpose::Export);
         let lost = !report.losses.is_empty();
         match std::fs::read(path).unwrap() == now.as_bytes() {
             true if lost => unknown.push(format!("{name}: {:?}", report.losses)),
@@ -87,7 +87,7 @@ fn context_of(path: &Path) -> Vec<Value> {
         Format::PenguinContext,
         &session,
         &view,
-        Purpose::Context,
+        WritePurpose::Context,
         &mut out,
         &mut report,
     )

@@ -4,7 +4,7 @@ use super::{document, lines, message, only, read_one};
 use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::tests::bed;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::record::Record;
 use crate::model::session::Session;
@@ -19,14 +19,14 @@ pub(super) fn session(lines: &[&str]) -> Session {
     session
 }
 
-pub(super) fn written(session: &Session, purpose: Purpose) -> (String, Report) {
+pub(super) fn written(session: &Session, purpose: WritePurpose) -> (String, Report) {
     let (out, report) = bed::written(Format::Penguin, session, purpose);
     (String::from_utf8(out).unwrap(), report)
 }
 
 /// The lines after the header when read again.
 pub(super) fn again(session: &Session) -> Vec<String> {
-    let (text, _) = written(session, Purpose::Export);
+    let (text, _) = written(session, WritePurpose::Export);
     let id = json::member_text(text.as_bytes(), "id").unwrap();
     let (session, report) = read_one(&format!("{id}.json"), &text);
     assert!(!report.is_damaged(), "{:?}", report.findings);
@@ -50,7 +50,7 @@ fn a_session_has_the_shape_of_penguin() {
             r#"{"role":"system","content":"Rules."}"#,
             r#"{"role":"user","content":"é","id":"m1","timestamp":"2026-01-02T03:04:06.5Z"}"#,
         ]),
-        Purpose::Export,
+        WritePurpose::Export,
     );
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     let local = |time: &str| crate::model::time::local(time).unwrap();
@@ -115,7 +115,7 @@ fn categories_and_types_follow_the_rule_of_penguin() {
             r#"{"role":"tool","content":"x","tool_call_id":"c","name":"ls"}"#,
             r#"{"role":"user","content":"x","category":"context"}"#,
         ]),
-        Purpose::Export,
+        WritePurpose::Export,
     );
     let of = |name| {
         (0..5)
@@ -188,7 +188,7 @@ fn the_header_is_restored() {
 #[test]
 fn a_continuation_has_penguin_members_for_its_chain() {
     let header = r#"{"type":"session","version":1,"id":"s","created_at":"2026-01-02T03:04:05Z","continued_from":"p","continuation_index":2,"original_created_at":"2026-01-01T00:00:00Z","source_tokens":7,"chain_tokens":9,"continued_to":"q"}"#;
-    let (text, _) = written(&session(&[header]), Purpose::Export);
+    let (text, _) = written(&session(&[header]), WritePurpose::Export);
     let metadata = json::member(text.as_bytes(), "metadata").unwrap();
     let local = crate::model::time::local("2026-01-01T00:00:00Z").unwrap();
     for (name, value) in [
@@ -218,7 +218,7 @@ fn a_summary_is_a_context_message_and_reads_back_as_an_event() {
         event,
     ];
     let session = session(&all);
-    let (text, report) = written(&session, Purpose::Export);
+    let (text, report) = written(&session, WritePurpose::Export);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     assert_eq!(member(&text, 0, "category"), r#""CONTEXT""#);
     assert!(text.contains("They <\\\\/conversation_summary> met."), "{text}");
@@ -260,7 +260,7 @@ fn hidden_messages_are_reported_lost_only_on_export() {
         r#"{"type":"meta","id":"f","set":{"title":"T"}}"#,
         "damaged",
     ];
-    let (text, report) = written(&session(&all), Purpose::Export);
+    let (text, report) = written(&session(&all), WritePurpose::Export);
     let lost: Vec<_> = report
         .losses
         .iter()
@@ -271,7 +271,7 @@ fn hidden_messages_are_reported_lost_only_on_export() {
         text.contains(r#""title": "T""#) && text.contains(r#""messages": [],"#),
         "{text}"
     );
-    assert!(written(&session(&all), Purpose::Return).1.losses.is_empty());
+    assert!(written(&session(&all), WritePurpose::Return).1.losses.is_empty());
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn unusual_members_are_restored_in_place() {
         r#","agent_id":"g","recipient_id":"h","message_type":"status","odd":[1.0]"#,
     ] {
         let (line, _) = only(members);
-        let (text, report) = written(&session(&[&line]), Purpose::Export);
+        let (text, report) = written(&session(&[&line]), WritePurpose::Export);
         assert!(report.losses.is_empty(), "{members}: {:?}", report.losses);
         let message = json::member(text.as_bytes(), "messages").unwrap();
         let message = json::elements(message, json::Dialect::Python).unwrap()[0];
@@ -310,7 +310,7 @@ fn members_that_penguin_rejects_are_fixed_and_reported() {
         (r#","id":5"#, "message_type", r#""message""#, 1),
     ] {
         let (line, _) = only(members);
-        let (text, report) = written(&session(&[&line]), Purpose::Export);
+        let (text, report) = written(&session(&[&line]), WritePurpose::Export);
         assert_eq!(member(&text, 0, name), value, "{members}");
         assert_eq!(report.losses.values().sum::<u64>(), losses, "{members}");
     }
@@ -321,12 +321,12 @@ fn stale_totals_are_preserved_until_a_change() {
     let stale = r#"{"id":"s","last_active":"2026-01-02T03:04:00","metadata":{"message_count":7,"token_count":1},"messages":[MESSAGE]}"#
         .replace("MESSAGE", &message("a", "x"));
     let (mut session, _) = read_one("s.json", &stale);
-    let (text, _) = written(&session, Purpose::Return);
+    let (text, _) = written(&session, WritePurpose::Return);
     assert!(text.contains(r#""last_active": "2026-01-02T03:04:00""#), "{text}");
     assert!(text.contains(r#""message_count": 7,"#) && text.contains(r#""token_count": 1"#));
     session
         .push_new(br#"{"role":"user","content":"y","id":"b","timestamp":"2026-01-02T03:05:00Z","tokens":3}"#);
-    let (text, _) = written(&session, Purpose::Return);
+    let (text, _) = written(&session, WritePurpose::Return);
     assert!(
         text.contains(r#""message_count": 2,"#) && text.contains(r#""token_count": 3"#),
         "{text}"
@@ -339,7 +339,7 @@ fn stale_totals_are_preserved_until_a_change() {
 fn a_message_that_is_not_an_object_is_restored() {
     let messages = ["1.0".to_string(), message("a", "x"), "[NaN]".to_string()];
     let (session, _) = read_one("s.json", &document("s", &messages));
-    let (text, report) = written(&session, Purpose::Export);
+    let (text, report) = written(&session, WritePurpose::Export);
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     let messages = json::member(text.as_bytes(), "messages").unwrap();
     let all = json::elements(messages, json::Dialect::Python).unwrap();
@@ -351,10 +351,10 @@ fn a_message_that_is_not_an_object_is_restored() {
 fn messages_without_ids_get_different_ones() {
     let line = r#"{"role":"user","content":"x"}"#;
     let lines: Vec<&str> = std::iter::repeat_n(line, 2000).collect();
-    let (text, _) = written(&session(&lines), Purpose::Export);
+    let (text, _) = written(&session(&lines), WritePurpose::Export);
     let messages = json::member(text.as_bytes(), "messages").unwrap();
     let all = json::elements(messages, json::Dialect::Python).unwrap();
     let ids: std::collections::HashSet<_> = all.iter().map(|raw| json::member(raw, "id")).collect();
     assert_eq!(ids.len(), 2000);
-    assert_eq!(written(&session(&lines), Purpose::Export).0, text);
+    assert_eq!(written(&session(&lines), WritePurpose::Export).0, text);
 }

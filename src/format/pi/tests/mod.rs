@@ -9,7 +9,7 @@ use crate::error::Position;
 use crate::format::report::Report;
 use crate::format::tests::bed;
 pub use crate::format::tests::bed::{cut, shown_messages as shown, with};
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 
 pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
@@ -22,7 +22,7 @@ pub fn sessions(file: &[u8]) -> (Vec<Session>, Report) {
 
 /// Writes a session as a file from its records alone.
 pub fn written(session: &Session) -> Vec<u8> {
-    bed::written(Format::Pi, session, Purpose::Return).0
+    bed::written(Format::Pi, session, WritePurpose::Return).0
 }
 
 /// Writes sessions back to their file, with the first marked as changed.

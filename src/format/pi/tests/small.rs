@@ -2,7 +2,7 @@
 
 use super::{bed, cut, returned, sessions, shown, with, written};
 use crate::format::report::{Loss, Report};
-use crate::format::{Format, Purpose, write};
+use crate::format::{Format, WritePurpose, write};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -196,7 +196,7 @@ fn a_converted_session_reads_back_equal() {
         Format::Pi,
         &session,
         &view,
-        Purpose::Export,
+        WritePurpose::Export,
         &mut out,
         &mut report,
     )
@@ -236,7 +236,15 @@ fn a_result_has_the_name_of_the_last_call_before_it() {
     }
     let (view, mut out) = (View::replay(&session), Vec::new());
     let report = &mut Report::default();
-    write(Format::Pi, &session, &view, Purpose::Export, &mut out, report).unwrap();
+    write(
+        Format::Pi,
+        &session,
+        &view,
+        WritePurpose::Export,
+        &mut out,
+        report,
+    )
+    .unwrap();
     let text = String::from_utf8(out).unwrap();
     let names: Vec<&str> = text
         .split("\"toolName\":\"")

@@ -213,7 +213,7 @@ fn returned(api: Api, text: &str) -> Option<(String, Session)> {
     let mut sessions = convert(format(api), &DocumentSource::alone(text.as_bytes()), &mut report).ok()?;
     assert_eq!(sessions.len(), 1);
     let session = sessions.remove(0);
-    (!report.is_damaged()).then(|| (printed(api, &session, Purpose::Return).0, session))
+    (!report.is_damaged()).then(|| (printed(api, &session, WritePurpose::Return).0, session))
 }
 
 /// A step of a native session.
@@ -329,7 +329,7 @@ proptest! {
         same(&back, &text);
         // Also through a file of lines.
         let lines: Vec<_> = (0..session.len()).map(|i| String::from_utf8(session.record(i).body.to_vec()).unwrap()).collect();
-        same(&printed(api, &super::session(&lines), Purpose::Return).0, &text);
+        same(&printed(api, &super::session(&lines), WritePurpose::Return).0, &text);
     }
 
     #[test]
@@ -358,7 +358,7 @@ proptest! {
         let (lines, expected) = lines(&steps);
         let session = session(&lines);
         for api in Api::ALL {
-            let text = printed(api, &session, Purpose::Context).0;
+            let text = printed(api, &session, WritePurpose::Context).0;
             let back = read(api, &text);
             let reported = joined(all_contents(&back));
             let results: Vec<_> = reported.iter().filter(|reported| reported.role == "tool").map(|reported| reported.text.clone()).collect();

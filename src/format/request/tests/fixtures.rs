@@ -17,7 +17,7 @@ fn real_world_files_are_restored() {
         for (name, facts) in truth["files"].as_object().unwrap() {
             let text = std::fs::read_to_string(dir.join(name)).unwrap();
             let session = read(api, &text);
-            for purpose in [Purpose::Return, Purpose::Export] {
+            for purpose in [WritePurpose::Return, WritePurpose::Export] {
                 same(&printed(api, &session, purpose).0, &text);
             }
             let view = View::replay(&session);

@@ -7,7 +7,7 @@ mod small;
 
 use super::{Api, ProviderRequest, elements};
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Format, Purpose, convert, write};
+use crate::format::{DocumentSource, Format, WritePurpose, convert, write};
 use crate::model::message::Message;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -48,7 +48,7 @@ fn native(lines: &[&str]) -> Session {
     session(&lines.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-fn printed(api: Api, session: &Session, purpose: Purpose) -> (String, Report) {
+fn printed(api: Api, session: &Session, purpose: WritePurpose) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
     write(format(api), session, &view, purpose, &mut out, &mut report).unwrap();

@@ -28,7 +28,7 @@ fn a_result_without_an_id_answers_a_call_of_its_name() {
     ] {
         let text = history(calls, results);
         same(
-            &printed(Api::Gemini, &read(Api::Gemini, &text), Purpose::Return).0,
+            &printed(Api::Gemini, &read(Api::Gemini, &text), WritePurpose::Return).0,
             &text,
         );
     }
@@ -75,7 +75,7 @@ fn gemini_calls_without_ids_are_paired_by_name_and_position() {
         messages[2..].iter().map(failed).collect::<Vec<_>>(),
         [false, true, false]
     );
-    same(&printed(Api::Gemini, &session, Purpose::Return).0, text);
+    same(&printed(Api::Gemini, &session, WritePurpose::Return).0, text);
 }
 
 #[test]

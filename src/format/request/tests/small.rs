@@ -221,7 +221,7 @@ fn the_original_element_is_used_until_a_message_changes() {
     // Text before the result violates the rules.
     let text = r#"[{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t","content":"r"}]}]"#;
     let session = read(Api::Anthropic, text);
-    same(&printed(Api::Anthropic, &session, Purpose::Return).0, text);
+    same(&printed(Api::Anthropic, &session, WritePurpose::Return).0, text);
     let mut changed = bodies(&session);
     changed[0] = changed[0].replacen("\"content\":\"r\"", "\"content\":\"[masked]\"", 1);
     let request = request(Api::Anthropic, &super::session(&changed)).0;
@@ -246,7 +246,7 @@ fn consecutive_messages_of_a_role_are_not_merged() {
         ),
     ] {
         let session = read(api, text);
-        same(&printed(api, &session, Purpose::Return).0, text);
+        same(&printed(api, &session, WritePurpose::Return).0, text);
         // The addition is joined with the last element.
         let mut lines = bodies(&session);
         lines.push(r#"{"role":"user","content":"c"}"#.to_string());
@@ -263,7 +263,10 @@ fn an_item_without_its_reasoning_loses_its_id() {
         2,
         "reasoning, text and call are one message"
     );
-    same(&printed(Api::OpenaiResponses, &session, Purpose::Return).0, text);
+    same(
+        &printed(Api::OpenaiResponses, &session, WritePurpose::Return).0,
+        text,
+    );
     let line = json::with_members(bodies(&session)[1].as_bytes(), &[("reasoning", None)]).unwrap();
     let request = request(
         Api::OpenaiResponses,
@@ -303,14 +306,14 @@ fn request_bodies_keep_their_shape() {
     ];
     for (api, text) in cases {
         let session = read(api, text);
-        for purpose in [Purpose::Return, Purpose::Export] {
+        for purpose in [WritePurpose::Return, WritePurpose::Export] {
             same(&printed(api, &session, purpose).0, text);
         }
     }
     let (context, _) = printed(
         Api::Anthropic,
         &read(Api::Anthropic, cases[0].1),
-        Purpose::Context,
+        WritePurpose::Context,
     );
     same(
         &context,
@@ -340,7 +343,7 @@ fn responses_are_read() {
     }
     // A response is exported as a history, but not written back without its other members.
     let session = read(Api::OpenaiResponses, openai);
-    let (history, report) = printed(Api::OpenaiResponses, &session, Purpose::Export);
+    let (history, report) = printed(Api::OpenaiResponses, &session, WritePurpose::Export);
     assert!(history.starts_with("[\n{\"type\":\"reasoning\""), "{history}");
     assert!(report.losses.contains_key(&Loss::Header));
     let view = View::replay(&session);
@@ -348,7 +351,7 @@ fn responses_are_read() {
         Format::OpenaiResponses,
         &session,
         &view,
-        Purpose::Return,
+        WritePurpose::Return,
         &mut Vec::new(),
         &mut Report::default(),
     );
@@ -373,7 +376,7 @@ fn lines_are_one_history_and_bodies_many() {
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].place.line, 2);
     assert_eq!(
-        printed(Api::Gemini, &sessions[0], Purpose::Return).0,
+        printed(Api::Gemini, &sessions[0], WritePurpose::Return).0,
         elements.replace("broken\n", "")
     );
     let body = r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#;
@@ -403,7 +406,7 @@ fn deep_and_large_input_takes_linear_time() {
         ),
     ] {
         let session = read(api, &text);
-        same(&printed(api, &session, Purpose::Return).0, &text);
+        same(&printed(api, &session, WritePurpose::Return).0, &text);
     }
     // Everything in one element, and each part in its own element.
     let many = 5_000;
@@ -413,13 +416,13 @@ fn deep_and_large_input_takes_linear_time() {
         vec![block; many].join(",")
     );
     same(
-        &printed(Api::Anthropic, &read(Api::Anthropic, &text), Purpose::Return).0,
+        &printed(Api::Anthropic, &read(Api::Anthropic, &text), WritePurpose::Return).0,
         &text,
     );
     let call = r#"{"role":"model","parts":[{"functionCall":{"name":"f"}}]}"#;
     let text = format!("[{}]", vec![call; many].join(","));
     let session = read(Api::Gemini, &text);
-    same(&printed(Api::Gemini, &session, Purpose::Return).0, &text);
+    same(&printed(Api::Gemini, &session, WritePurpose::Return).0, &text);
     for api in Api::ALL {
         let request = request(api, &session).0;
         assert!(json::elements(&json::array(raws(&request)), Dialect::Strict).is_some());

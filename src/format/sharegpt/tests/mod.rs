@@ -7,7 +7,7 @@ use crate::format::tests::bed::{self, through_lines};
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::roles;
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::session::Session;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const FORMAT: Format = Format::Sharegpt;
 
 /// Writes a session as a record; returns the bytes and the report.
-fn written(session: &Session, purpose: Purpose) -> (Vec<u8>, Report) {
+fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(FORMAT, session, purpose)
 }
 
@@ -65,7 +65,7 @@ fn training_sets_have_the_expected_counts() {
         assert_eq!(set.len(), sessions.len());
         for (source, session) in set.iter().zip(&sessions) {
             assert!(!session.text().contains(r#""raw":"#), "{}", session.text());
-            let (record, report) = written(&through_lines(session), Purpose::Export);
+            let (record, report) = written(&through_lines(session), WritePurpose::Export);
             let record: Value = serde_json::from_slice(&record).unwrap();
             assert_eq!(&record, source);
             assert!(report.losses.is_empty(), "{report:?}");
@@ -153,7 +153,7 @@ fn any_session_is_a_record() {
         json!({"role": "user", "content": "1"}),
         json!({"role": "user", "content": "2"}),
     ]);
-    let (record, report) = written(&session, Purpose::Export);
+    let (record, report) = written(&session, WritePurpose::Export);
     let whole: Value = serde_json::from_slice(&record).unwrap();
     assert_eq!(
         (&whole["id"], &whole["system"], &whole["tools"]),
@@ -220,7 +220,7 @@ fn instructions_change_in_place() {
     assert_eq!(after, expected);
     // The same in the record stream.
     let edited = bed::with(&through_lines(&file.sessions[0]), &[edit]);
-    let (record, _) = written(&edited, Purpose::Export);
+    let (record, _) = written(&edited, WritePurpose::Export);
     let record: Value = serde_json::from_slice(&record).unwrap();
     assert_eq!(record["system"], "Be brief.");
     assert_eq!(record["conversations"], expected["conversations"]);
@@ -245,7 +245,7 @@ fn other_records_are_damage_and_other_turns_are_kept() {
     assert_eq!(file.sessions.len(), 1);
     assert_eq!(file.report.findings.len(), 4, "{:?}", file.report);
     assert_eq!(file.with(&[]), text);
-    let (record, _) = written(&through_lines(&file.sessions[0]), Purpose::Return);
+    let (record, _) = written(&through_lines(&file.sessions[0]), WritePurpose::Return);
     assert_eq!(
         turns(&record),
         [
@@ -265,7 +265,7 @@ fn annotations_of_older_versions_restore_records() {
         json!({"role":"assistant","content":null,"tool_calls":[{"id":"call_1_1","type":"function","function":{"name":"f","arguments":"{}"}}],"metadata":{"sharegpt":{"array":true}}}),
         json!({"role":"tool","tool_call_id":"call_1_1","content":"one"}),
     ];
-    let (record, report) = written(&session(&lines), Purpose::Export);
+    let (record, report) = written(&session(&lines), WritePurpose::Export);
     assert!(report.losses.is_empty(), "{report:?}");
     let expected = r#"{"id":7,"source":"s","system":"Be terse.","tools":"[ ]","conversations":[{"from":"user","value":"a","weight":0},{"from":"function_call","value":"[{\"name\": \"f\", \"arguments\": {}}]"},{"from":"observation","value":"one"}]}"#;
     assert!(
@@ -277,7 +277,7 @@ fn annotations_of_older_versions_restore_records() {
         json!({"type":"session","version":1,"id":"p","metadata":{"sharegpt":{"form":"parts"}}}),
         json!({"role":"user","content":"a"}),
     ];
-    let (record, _) = written(&session(&lines), Purpose::Export);
+    let (record, _) = written(&session(&lines), WritePurpose::Export);
     let expected = r#"{"messages":[{"role":"user","content":[{"type":"text","value":"a"}]}]}"#;
     assert!(json::same(&record, expected.as_bytes()));
 }

@@ -1,7 +1,7 @@
 //! Property tests: any record is restored.
 
 use super::{FORMAT, opened, through_lines, written};
-use crate::format::Purpose;
+use crate::format::WritePurpose;
 use crate::model::json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ proptest! {
         prop_assert_eq!(file.sessions.len(), 1);
         prop_assert_eq!(file.with(&[]), text.as_str());
         let session = &file.sessions[0];
-        let (again, _) = written(&through_lines(session), Purpose::Return);
+        let (again, _) = written(&through_lines(session), WritePurpose::Return);
         prop_assert!(json::same(&again, text.as_bytes()), "{}\n{}\n{}", text, String::from_utf8_lossy(&again), session.text());
     }
 }

@@ -5,7 +5,7 @@ use crate::format::tests::bed::written;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::messages;
 use crate::format::tests::truth;
-use crate::format::{Format, Purpose};
+use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const RICH: &str = r#"{"type":"session","harness":"h","id":"s1","name":"Kites","
 fn exported(lines: &[&str]) -> (Vec<Value>, Report) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    let (out, report) = written(FORMAT, &session, Purpose::Export);
+    let (out, report) = written(FORMAT, &session, WritePurpose::Export);
     let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     (
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect(),

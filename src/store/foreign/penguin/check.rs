@@ -4,7 +4,7 @@ use super::{COPY, UNFINISHED};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::penguin::{self, INDEX};
 use crate::format::report::Report;
-use crate::format::{DocumentSource, Purpose, Target};
+use crate::format::{DocumentSource, WritePurpose, WriteTarget};
 use crate::model::json::{self, Dialect};
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -162,7 +162,7 @@ fn rescue(
     let mut document = Vec::new();
     let view = View::replay(session);
     let save = penguin::WriteOptions::default();
-    let target = Target(Purpose::Return, &mut document, &mut Report::default());
+    let target = WriteTarget(WritePurpose::Return, &mut document, &mut Report::default());
     penguin::write(session, &view, &save, target)?;
     let options = Rewrite {
         lock_timeout,

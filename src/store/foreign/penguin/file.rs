@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::compression::{self, Wrapped};
 use crate::format::penguin::{self, Condition, WriteOptions};
 use crate::format::report::Report;
-use crate::format::{self, DocumentSource, Format, Purpose, Target, detect};
+use crate::format::{self, DocumentSource, Format, WritePurpose, WriteTarget, detect};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -88,7 +88,7 @@ impl SessionFile for Document<'_> {
         };
         let mut document = Vec::with_capacity(self.bytes.len());
         let mut losses = Report::default();
-        let target = Target(Purpose::Return, &mut document, &mut losses);
+        let target = WriteTarget(WritePurpose::Return, &mut document, &mut losses);
         penguin::write(&session, &view, &save, target)?;
         let options = Rewrite {
             backup: self

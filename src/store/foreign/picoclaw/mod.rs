@@ -11,7 +11,7 @@ pub use promote::{PromotedFile, PromotionRequest, promote};
 
 use super::finding::DirectoryFindings;
 use super::session_file::{FileOptions, SessionFile};
-use super::system::{Compacted, Compaction, DirectoryMatch, ForeignSystem};
+use super::system::{Compaction, CompactionResult, DirectoryMatch, ForeignSystem};
 use crate::error::Result;
 use crate::format::Format;
 use crate::format::picoclaw::{self, LOG, SIDECAR};
@@ -52,7 +52,7 @@ impl ForeignSystem for Picoclaw {
         file::open(path, options)
     }
 
-    fn compact(&self, path: &Path, options: &Compaction) -> Result<Option<Compacted>> {
+    fn compact(&self, path: &Path, options: &Compaction) -> Result<Option<CompactionResult>> {
         match file::is_log(path)? {
             true => pair::compact(path, options).map(Some),
             false => Ok(None),

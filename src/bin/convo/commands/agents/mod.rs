@@ -34,7 +34,7 @@ use std::time::Duration;
 Programs: claude-code, codex, gemini-cli, opencode, goose, pi, cline, roo-code, continue, aider, aichat, llm,
 copilot-cli, cursor, cursor-cli, qwen-code, grok, kimi, kimi-code, droid, openclaw. Sessions of cursor-cli (chats of the
 Cursor CLI) and openclaw are counted and archived but not read.")]
-pub struct Agents {
+pub struct AgentsCommand {
     /// List only these programs, e.g. claude-code,codex
     #[arg(
         long,
@@ -88,7 +88,7 @@ fn program(name: &str) -> Result<String, String> {
     }
 }
 
-impl Run for Agents {
+impl Run for AgentsCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let mut found = homes::all();

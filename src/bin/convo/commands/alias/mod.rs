@@ -30,16 +30,16 @@ use std::path::PathBuf;
     subcommand_required = true,
     arg_required_else_help = false
 )]
-pub struct Alias {
+pub struct AliasCommand {
     /// Use the aliases of a PicoClaw directory
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     picoclaw: Option<PathBuf>,
     #[command(subcommand)]
-    action: Action,
+    action: AliasAction,
 }
 
 #[derive(Subcommand, Debug)]
-enum Action {
+enum AliasAction {
     /// Add an alias (status 73 if it is taken)
     Add {
         /// Take over an alias that is in use
@@ -111,16 +111,16 @@ struct PrintForm {
     json: bool,
 }
 
-impl Action {
+impl AliasAction {
     /// Whether the result is printed as JSON.
     fn json(&self) -> bool {
         match self {
-            Action::Add { form, .. }
-            | Action::Rename { form, .. }
-            | Action::Remove { form, .. }
-            | Action::List { form, .. }
-            | Action::Resolve { form, .. } => form.json,
-            Action::Promote { .. } => false,
+            AliasAction::Add { form, .. }
+            | AliasAction::Rename { form, .. }
+            | AliasAction::Remove { form, .. }
+            | AliasAction::List { form, .. }
+            | AliasAction::Resolve { form, .. } => form.json,
+            AliasAction::Promote { .. } => false,
         }
     }
 }
@@ -128,7 +128,7 @@ impl Action {
 /// Columns of the list.
 const COLUMNS: [Column; 2] = [Column::text("ALIAS"), Column::rest("SESSION")];
 
-impl Run for Alias {
+impl Run for AliasCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let json = self.action.json();
         context.output.set_json_diagnostics(json);
@@ -137,7 +137,7 @@ impl Run for Alias {
         }
         let store = context.store()?;
         match self.action {
-            Action::Add {
+            AliasAction::Add {
                 moved, alias, name, ..
             } => {
                 checked_name(&alias)?;
@@ -157,7 +157,7 @@ impl Run for Alias {
                 let what = format!("alias added for {id}");
                 done(context, json, &alias, &[id], &what)
             }
-            Action::Rename { alias, new, .. } => {
+            AliasAction::Rename { alias, new, .. } => {
                 checked_name(&new)?;
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 match ids.as_slice() {
@@ -170,12 +170,12 @@ impl Run for Alias {
                 }
                 done(context, json, &new, &ids, &format!("renamed from {alias}"))
             }
-            Action::Remove { alias, .. } => {
+            AliasAction::Remove { alias, .. } => {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 store.alias_remove(&alias)?;
                 done(context, json, &alias, &ids, "alias removed")
             }
-            Action::List { name, null, .. } => {
+            AliasAction::List { name, null, .. } => {
                 let (mut aliases, faults) = store.aliases_and_faults()?;
                 // Report damaged entries, but list all others.
                 for error in faults {
@@ -195,8 +195,8 @@ impl Run for Alias {
                 let row = |(alias, ids): (String, Vec<String>)| row(json, null, &alias, &ids);
                 context.output.rows(null, aliases.into_iter().map(row))
             }
-            Action::Promote { name, aliases } => Promotion::new(context, &name, &aliases)?.run(),
-            Action::Resolve { alias, .. } => {
+            AliasAction::Promote { name, aliases } => Promotion::new(context, &name, &aliases)?.run(),
+            AliasAction::Resolve { alias, .. } => {
                 let ids = store.alias_ids(&alias)?.unwrap_or_default();
                 match ids.as_slice() {
                     [_] if json => context.output.print(&row(true, false, &alias, &ids)),

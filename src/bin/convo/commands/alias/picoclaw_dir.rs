@@ -1,6 +1,6 @@
 //! Aliases in a directory of another system, which stores them next to its sessions.
 
-use super::Action;
+use super::AliasAction;
 use crate::args::ALL;
 use crate::context::Context;
 use crate::output::{count_of, path_name};
@@ -10,7 +10,7 @@ use convo::store::foreign::{PromotionRequest, SidecarNames, promote};
 use std::path::Path;
 
 /// Carries out an action in such a directory.
-pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow::Result<()> {
+pub fn run(context: &Context, path: &Path, json: bool, action: AliasAction) -> anyhow::Result<()> {
     let now = context.clock.now();
     let timeout = context.lock_timeout();
     let names = SidecarNames::read(path)?;
@@ -27,7 +27,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
         )
     };
     match action {
-        Action::Add {
+        AliasAction::Add {
             moved, alias, name, ..
         } => {
             let key = names.resolve(&name)?.ok_or_else(|| unknown(&name))?;
@@ -44,7 +44,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
             let what = format!("alias added for {key}");
             super::done(context, json, &alias, &[key], &what)?;
         }
-        Action::Rename { alias, new, .. } => {
+        AliasAction::Rename { alias, new, .. } => {
             let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
             if keys.is_empty() {
                 return Err(super::unknown(&alias).into());
@@ -57,14 +57,14 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
             }
             super::done(context, json, &new, &keys, &format!("renamed from {alias}"))?;
         }
-        Action::Remove { alias, .. } => {
+        AliasAction::Remove { alias, .. } => {
             let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
             if names.remove(&alias, &now, timeout)?.is_empty() {
                 return Err(super::unknown(&alias).into());
             }
             super::done(context, json, &alias, &keys, "alias removed")?;
         }
-        Action::List { name, null, .. } => {
+        AliasAction::List { name, null, .. } => {
             let mut aliases = names.aliases();
             if let Some(name) = name.filter(|name| name != ALL) {
                 let key = names.resolve(&name)?.ok_or_else(|| unknown(&name))?;
@@ -73,7 +73,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
             let row = |(alias, keys): (String, Vec<String>)| super::row(json, null, &alias, &keys);
             context.output.rows(null, aliases.into_iter().map(row))?;
         }
-        Action::Resolve { alias, .. } => {
+        AliasAction::Resolve { alias, .. } => {
             let key = names.resolve(&alias)?;
             let key = key.ok_or_else(|| {
                 Error::new(ErrorKind::NotFound, format!("{alias}: no such alias or session"))
@@ -83,7 +83,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: Action) -> anyhow
                 false => context.output.print(&key)?,
             }
         }
-        Action::Promote { name, aliases } => {
+        AliasAction::Promote { name, aliases } => {
             let requested = PromotionRequest {
                 key: &name,
                 aliases: &aliases,

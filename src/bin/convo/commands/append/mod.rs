@@ -3,7 +3,7 @@
 mod stream;
 
 use super::Run;
-use crate::args::{EditArgs, Global, Input, InputArgs, category, max_messages, memory, pair, plain};
+use crate::args::{EditArgs, Global, InputArgs, InputLocation, category, max_messages, memory, pair, plain};
 use crate::context::Context;
 use crate::edit::continuation::{self, ChainWriter};
 use crate::edit::{self, EditRequest, EventIds, processed, retention};
@@ -40,7 +40,7 @@ use std::ffi::OsString;
   convo append chat --stream < messages.jsonl              many, with tool calls and results
   convo append chat --max-messages 500 'And then?'         continue after 500 messages
   convo append - 'And tomorrow?' < in.jsonl > out.jsonl    a filter")]
-pub struct Append {
+pub struct AppendCommand {
     /// Session name, file, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     input: Option<String>,
@@ -143,15 +143,15 @@ fn with_count(context: &Context, line: Vec<u8>, name: Option<&str>) -> Vec<u8> {
     }
 }
 
-impl Run for Append {
-    fn plain(given: &[OsString]) -> Option<(Append, Global)> {
+impl Run for AppendCommand {
+    fn plain(given: &[OsString]) -> Option<(AppendCommand, Global)> {
         let line = plain(given, ["-r", "--role"], "--json")?;
         let mut operands = line.operands.iter().map(|operand| operand.to_string());
-        let mut append = Append {
+        let mut append = AppendCommand {
             input: operands.next(),
             text: operands.next(),
             role: line.value.unwrap_or("user").to_string(),
-            ..Append::default()
+            ..AppendCommand::default()
         };
         append.changing.json = line.flag;
         operands.next().is_none().then(|| (append, line.global()))
@@ -166,7 +166,7 @@ impl Run for Append {
             && self
                 .input
                 .as_deref()
-                .is_some_and(|input| matches!(Input::of(input), Input::Name(_)))
+                .is_some_and(|input| matches!(InputLocation::of(input), InputLocation::Name(_)))
         {
             self.text = self.input.take();
         }
@@ -192,7 +192,7 @@ impl Run for Append {
             ..EditRequest::new(&self.reading, &self.changing)
         };
         let reading = match input {
-            Input::Stdin => self.reading.clone(),
+            InputLocation::Stdin => self.reading.clone(),
             _ => InputArgs::default(),
         };
         let edit = edit.resolve(std::slice::from_ref(&input), &reading)?;
@@ -217,7 +217,7 @@ impl Run for Append {
             let error = Error::usage("empty message");
             return Err(error.hint("append an empty message with --allow-empty").into());
         }
-        if let (true, Input::Name(name)) = (stored, &input)
+        if let (true, InputLocation::Name(name)) = (stored, &input)
             && let Some(found) = self.found(context, name)?
         {
             return self.one(context, name, &text, &found);
@@ -230,7 +230,7 @@ impl Run for Append {
     }
 }
 
-impl Append {
+impl AppendCommand {
     /// The session of this name. None when all of it has to be read, since it lets go of what is old when something is added.
     fn found(&self, context: &Context, name: &str) -> anyhow::Result<Option<StoredTarget>> {
         let store = context.store()?;
@@ -356,12 +356,12 @@ impl Append {
     fn many(
         &self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         edit: EditRequest<'_>,
         stored: bool,
     ) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
-        if *input == Input::Stdin {
+        if *input == InputLocation::Stdin {
             return Err(
                 Error::usage("--stream conflicts with a session on standard input")
                     .hint("give a session: convo append NAME --stream < messages")
@@ -369,7 +369,7 @@ impl Append {
             );
         }
         let mut report = Report::default();
-        if let (true, Input::Name(name)) = (stored, input)
+        if let (true, InputLocation::Name(name)) = (stored, input)
             && let Some(found) = self.found(context, name)?
         {
             return self.stream(context, name, &found);
@@ -385,7 +385,7 @@ impl Append {
         // `--from` is the format of standard input; the format of the session is detected. An empty file becomes a new
         // session in the output format.
         let is_empty = |path| std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == 0);
-        let new = matches!(input, Input::Path(path) if is_empty(path));
+        let new = matches!(input, InputLocation::Path(path) if is_empty(path));
         let args = InputArgs {
             from: edit.to.filter(|_| new),
             ..self.reading.clone()

@@ -1,6 +1,6 @@
 //! `append --stream` to a session of the store.
 
-use super::{Append, StoredTarget};
+use super::{AppendCommand, StoredTarget};
 use crate::context::Context;
 use crate::edit::streaming::{BackgroundWriter, LineBatch, StreamTarget};
 use crate::errors::named;
@@ -24,7 +24,7 @@ struct LineGroup {
     lines: Vec<Vec<u8>>,
 }
 
-impl Append {
+impl AppendCommand {
     /// Appends the messages of standard input: while one group is made durable, the next one is read.
     pub(super) fn stream(&self, context: &Context, name: &str, found: &StoredTarget) -> anyhow::Result<()> {
         let mut report = Report::default();

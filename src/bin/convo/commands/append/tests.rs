@@ -1,16 +1,16 @@
 //! The command line of `append` without the parser.
 
-use super::Append;
+use super::AppendCommand;
 use crate::args::Global;
 use crate::commands::Run;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
 
 /// The arguments as the parser reads them; none where it refuses them.
-fn parsed(given: &[OsString]) -> Option<(Append, Global)> {
-    let command = Append::augment_args(Command::new("append").no_binary_name(true));
+fn parsed(given: &[OsString]) -> Option<(AppendCommand, Global)> {
+    let command = AppendCommand::augment_args(Command::new("append").no_binary_name(true));
     let matches = Global::augment_args(command).try_get_matches_from(given).ok()?;
-    Append::from_arg_matches(&matches)
+    AppendCommand::from_arg_matches(&matches)
         .ok()
         .zip(Global::from_arg_matches(&matches).ok())
 }
@@ -29,7 +29,7 @@ fn operands_and_usual_options_are_read_as_the_parser_reads_them() {
     let mut plain = 0;
     for line in lines {
         let line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
-        if let Some(append) = Append::plain(&line) {
+        if let Some(append) = AppendCommand::plain(&line) {
             assert_eq!(
                 format!("{:?}", Some(append)),
                 format!("{:?}", parsed(&line)),

@@ -47,7 +47,7 @@ use work::ArchiveSession;
   convo archive --repair                      copy damaged copies again
   convo archive --give-back claude:4c2ddfdc   put a deleted session back
   convo archive --json | jq -r 'select(.outcome == \"gone\").name'")]
-pub struct Archive {
+pub struct ArchiveCommand {
     /// Directory of the archive
     ///
     /// Default: $XDG_DATA_HOME/convo-archive. Files are PROGRAM/SESSION/VERSION/PATH, with a manifest.jsonl for each
@@ -87,7 +87,7 @@ pub struct Archive {
     json: bool,
 }
 
-impl Run for Archive {
+impl Run for ArchiveCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         self.scope.make_absolute();
@@ -134,7 +134,7 @@ impl Run for Archive {
 /// Number of files that are copied before they are committed together.
 const BATCH: usize = 512;
 
-impl Archive {
+impl ArchiveCommand {
     fn copy(
         &self,
         context: &Context,
@@ -188,7 +188,7 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
             true => Vec::new(),
             false => ids.iter().map(String::as_str).collect(),
         };
-        let mut take = |row: database::Row, records: Vec<u8>| {
+        let mut take = |row: database::DatabaseRow, records: Vec<u8>| {
             match stale.remove(&row.id) {
                 Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &dir),
                 Some(nth) => work[nth].take_row(copies, at, &row, &records, &dir),

@@ -25,7 +25,12 @@ pub struct Stale<'w> {
 pub type Rows = BTreeMap<PathBuf, (BundleFile, DatabaseSession)>;
 
 /// Adds the sessions of a database by their names.
-pub fn add(home: &Home, database: &Transcript, found: Vec<database::Row>, rows: &mut BTreeMap<String, Rows>) {
+pub fn add(
+    home: &Home,
+    database: &Transcript,
+    found: Vec<database::DatabaseRow>,
+    rows: &mut BTreeMap<String, Rows>,
+) {
     let base = home.base_of_databases();
     let below = database.path.strip_prefix(base).unwrap_or(&database.path);
     for row in found {

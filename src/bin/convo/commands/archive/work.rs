@@ -119,7 +119,7 @@ impl ArchiveSession {
         &mut self,
         copies: &Copies,
         at: &str,
-        row: &database::Row,
+        row: &database::DatabaseRow,
         records: &[u8],
         scratch: &Path,
     ) {
@@ -162,7 +162,7 @@ impl ArchiveSession {
 
     /// Notes that the records of a database session cannot be read, so that later runs report this only after a change.
     /// An earlier copy is kept.
-    pub fn fail_row(&mut self, copies: &Copies, at: &str, row: &database::Row, scratch: &Path) {
+    pub fn fail_row(&mut self, copies: &Copies, at: &str, row: &database::DatabaseRow, scratch: &Path) {
         let first = self.lines.len();
         let known = |part: &HomePart, path: &Path| self.kept.as_ref().ok()?.of(&part.home, path).cloned();
         let own = self.parts.iter().flat_map(|part| {

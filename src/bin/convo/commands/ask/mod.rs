@@ -5,7 +5,9 @@ mod run_program;
 mod store_reply;
 
 use super::Run;
-use crate::args::{BudgetArgs, EditArgs, Input, InputArgs, TokenizerArgs, duration, max_messages, tokenizer};
+use crate::args::{
+    BudgetArgs, EditArgs, InputArgs, InputLocation, TokenizerArgs, duration, max_messages, tokenizer,
+};
 use crate::context::Context;
 use crate::edit::EditRequest;
 use crate::input::{each_session, operands, stdin_messages};
@@ -41,7 +43,7 @@ use std::time::Duration;
   convo ask chat 'Why?' --budget 60% --window gpt-4o         with a compacted context
   convo ask -i talk.jsonl 'And then?'                        a file
   convo ask - 'And then?' < in.jsonl > out.jsonl             a filter")]
-pub struct Ask {
+pub struct AskCommand {
     /// Session name, file, or - for standard input
     #[arg(value_name = "INPUT")]
     input: String,
@@ -90,7 +92,7 @@ fn program(text: &str) -> Result<ProgramName, String> {
     ProgramName::read(text, "")
 }
 
-impl Run for Ask {
+impl Run for AskCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
         let input = operands::input(context, &self.input)?;
@@ -153,7 +155,7 @@ impl Run for Ask {
         };
         request.program = Some(named.program(context.store_path().ok(), "plugin", &self.arguments)?);
         let count = match &input {
-            Input::Name(name) if stored => store_reply::in_store(request, name, self.max_messages)?,
+            InputLocation::Name(name) if stored => store_reply::in_store(request, name, self.max_messages)?,
             _ => store_reply::elsewhere(request, &input, edit)?,
         };
         context.output.detail(

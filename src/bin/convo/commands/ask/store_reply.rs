@@ -1,7 +1,7 @@
 //! Stores prompt and reply together, or neither.
 
 use super::run_program::{PromptReply, PromptRequest};
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::edit::{self, EditRequest, EventIds, LineDestination, continuation, retention};
 use crate::errors::{named, stopped};
@@ -144,7 +144,7 @@ impl<'c> ReplyTarget<'c> {
 /// Asks in a file or a stream. Returns the number of appended messages.
 pub fn elsewhere(
     mut request: PromptRequest<'_>,
-    input: &Input,
+    input: &InputLocation,
     edit: EditRequest<'_>,
 ) -> anyhow::Result<u64> {
     let context = request.context;

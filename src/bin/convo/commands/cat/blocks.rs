@@ -1,6 +1,6 @@
 //! Copies a record stream: line by line, or in blocks of lines, which other threads check while this one reads and writes.
 
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::pipe;
@@ -26,7 +26,7 @@ const MANY: usize = 4096;
 /// Copies a record stream unchanged.
 pub struct StreamCopy<'c, 'l> {
     context: &'c Context,
-    input: &'c Input,
+    input: &'c InputLocation,
     label: &'c str,
     /// Whether to stop before the first damaged line.
     strict: bool,
@@ -41,7 +41,7 @@ pub struct StreamCopy<'c, 'l> {
 impl<'c, 'l> StreamCopy<'c, 'l> {
     pub fn new(
         context: &'c Context,
-        input: &'c Input,
+        input: &'c InputLocation,
         label: &'c str,
         strict: bool,
         lines: LineWriter<'l>,
@@ -150,23 +150,23 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
 
 /// Whether reading the input never waits for another program. The writer of a pipe may wait for output before it sends more,
 /// so blocks of a pipe are not read ahead.
-fn is_regular_file(input: &Input) -> bool {
+fn is_regular_file(input: &InputLocation) -> bool {
     match input {
-        Input::Stdin => pipe::is_regular_file(std::io::stdin()),
-        Input::Path(path) => path.is_file(),
-        Input::Name(_) | Input::Row(..) => true,
+        InputLocation::Stdin => pipe::is_regular_file(std::io::stdin()),
+        InputLocation::Path(path) => path.is_file(),
+        InputLocation::Name(_) | InputLocation::Row(..) => true,
     }
 }
 
 /// A block and the number of its lines, if none needs a report.
-type CheckedBlock = (Block, Option<u64>);
+type CountedBlock = (Block, Option<u64>);
 
 /// Sends a block with its offset to a thread, and receives it from there.
-type Checker = (Sender<(Block, u64)>, Receiver<CheckedBlock>);
+type CheckThread = (Sender<(Block, u64)>, Receiver<CountedBlock>);
 
 /// Threads that check blocks. Each block goes to the next thread, so blocks come back in order.
 struct Checkers {
-    channels: Vec<Checker>,
+    channels: Vec<CheckThread>,
     sent: usize,
     received: usize,
 }
@@ -201,7 +201,7 @@ impl Checkers {
     }
 
     /// Waits for the oldest block that was sent; returns `None` if there is none.
-    fn receive(&mut self) -> Option<CheckedBlock> {
+    fn receive(&mut self) -> Option<CountedBlock> {
         if self.received == self.sent {
             return None;
         }

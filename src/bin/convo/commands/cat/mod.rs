@@ -4,7 +4,7 @@ mod blocks;
 mod sets;
 
 use super::Run;
-use crate::args::{ChainArgs, Following, Input, InputArgs, OutputArgs, PageArgs, Selecting};
+use crate::args::{ChainArgs, Following, InputArgs, InputLocation, OutputArgs, PageArgs, Selecting};
 use crate::context::Context;
 use crate::input::follow::follow;
 use crate::input::open::OpenInput;
@@ -41,7 +41,7 @@ use std::io::Write;
   convo cat --to openai-chat chat > body.json  convert the view
   convo cat --category system chat             only the system messages
   convo cat --from picoclaw - < old.json       name the input format")]
-pub struct Cat {
+pub struct CatCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -93,7 +93,7 @@ pub struct Cat {
     json: bool,
 }
 
-impl Run for Cat {
+impl Run for CatCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -123,12 +123,12 @@ impl Run for Cat {
     }
 }
 
-impl Cat {
+impl CatCommand {
     /// Prints the sessions of all inputs.
     fn print(
         &self,
         context: &Context,
-        inputs: &[Input],
+        inputs: &[InputLocation],
         reading: InputSettings<'_>,
         writing: OutputFormat<'_>,
         out: &mut LineJoiner<'_>,
@@ -170,7 +170,12 @@ impl Cat {
     }
 
     /// Prints each record once it is complete.
-    fn follow(&self, context: &Context, inputs: &[Input], writing: OutputFormat<'_>) -> anyhow::Result<()> {
+    fn follow(
+        &self,
+        context: &Context,
+        inputs: &[InputLocation],
+        writing: OutputFormat<'_>,
+    ) -> anyhow::Result<()> {
         let has_to = writing.format() != Format::Native;
         if has_to
             || self.writing.is_elsewhere()
@@ -200,7 +205,7 @@ impl Cat {
     fn choose(
         &self,
         context: &Context,
-        inputs: &[Input],
+        inputs: &[InputLocation],
         writing: OutputFormat<'_>,
         out: &mut LineJoiner<'_>,
     ) -> anyhow::Result<()> {
@@ -240,7 +245,7 @@ impl Cat {
     fn pass(
         &self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         opened: OpenInput,
         reading: InputSettings<'_>,
         out: &mut dyn Write,

@@ -7,7 +7,7 @@ mod report;
 mod rules;
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs};
+use crate::args::{EditArgs, InputArgs, InputLocation};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
@@ -62,7 +62,7 @@ use std::path::PathBuf;
   convo check --for openai-chat --fix=drop -i log.jsonl  in place, dropping unanswered calls
   convo check --rules rules.toml --junit junit.xml *.jsonl   rules for sessions, in CI
   convo check --flat *.jsonl > checks.jsonl              a table for DuckDB or Spark")]
-pub struct Check {
+pub struct CheckCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -123,7 +123,7 @@ struct Against<'a> {
     prices: &'a Prices,
 }
 
-impl Run for Check {
+impl Run for CheckCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context
             .output
@@ -142,8 +142,13 @@ impl Run for Check {
     }
 }
 
-impl Check {
-    fn check(&self, context: &Context, inputs: &[Input], mut options: CheckOptions) -> anyhow::Result<()> {
+impl CheckCommand {
+    fn check(
+        &self,
+        context: &Context,
+        inputs: &[InputLocation],
+        mut options: CheckOptions,
+    ) -> anyhow::Result<()> {
         let EditArgs {
             in_place,
             stdout,
@@ -279,7 +284,7 @@ impl Check {
     fn fix(
         &self,
         context: &Context,
-        inputs: &[Input],
+        inputs: &[InputLocation],
         api: Api,
         options: &CheckOptions,
         mode: Option<RepairMode>,

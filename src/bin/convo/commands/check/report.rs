@@ -2,7 +2,7 @@
 
 use super::problem::CheckProblem;
 use super::rules::{RULES, RuleCheck};
-use crate::flat_tables::{self, FirstViolation, Row, SessionOrigin, SessionViolations};
+use crate::flat_tables::{self, FirstViolation, SessionOrigin, SessionViolations, TableRow};
 use crate::output::{count_of, in_line};
 use convo::check::{Api, ApiViolation, CheckOptions, HistoryRule, Severity, check, structure};
 use convo::filter::repair;
@@ -307,6 +307,6 @@ pub fn row(
             line: Some(places.of(problem.item).0).filter(|line| *line > 0),
         }),
     };
-    let row = Row::new(flat_tables::CHECKS).with(origin).with(&violations);
+    let row = TableRow::new(flat_tables::CHECKS).with(origin).with(&violations);
     format!("{row}\n")
 }

@@ -66,7 +66,7 @@ const COLUMNS: [Column; 5] = [
   convo compact chat --budget 8000 --dry-run                     the decision for each message group
   convo compact chat --budget 8000 --with cmd:'llm -m haiku'     with a summarizer program
   convo compact chat --mask-tools --keep-tools 5                 only replace old tool results")]
-pub struct Compact {
+pub struct CompactCommand {
     // Must be first: the other structs remove the values that it reads from the matches.
     #[command(flatten)]
     settings: CompactSettings,
@@ -89,7 +89,7 @@ pub struct Compact {
     log: bool,
 }
 
-impl Run for Compact {
+impl Run for CompactCommand {
     fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
         tune::expanded(arguments)
     }
@@ -194,7 +194,7 @@ impl Run for Compact {
     }
 }
 
-impl Compact {
+impl CompactCommand {
     /// Returns the options, and the function of another system if one is selected.
     fn requested(
         &mut self,

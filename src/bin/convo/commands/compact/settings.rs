@@ -1,7 +1,7 @@
 //! The given settings and options, and the arguments that accept them.
 
 use super::strategy_args::StrategyArgs;
-use super::table::{Pairs, SETTINGS, Setting, SettingOption, ValueForm, system, tuned, written};
+use super::table::{SETTINGS, Setting, SettingOption, SettingValues, ValueForm, system, tuned, written};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -89,7 +89,7 @@ impl CompactSettings {
                     .map(|(place, value)| (place, setting, value.clone())),
             );
         }
-        let mut take = |place: usize, pairs: &Pairs| {
+        let mut take = |place: usize, pairs: &SettingValues| {
             placed.extend(
                 pairs
                     .iter()
@@ -97,13 +97,13 @@ impl CompactSettings {
             );
         };
         let places = |name| matches.indices_of(name).into_iter().flatten();
-        let tunes = matches.get_many::<Pairs>(TUNE).into_iter().flatten();
+        let tunes = matches.get_many::<SettingValues>(TUNE).into_iter().flatten();
         places(TUNE)
             .zip(tunes)
             .for_each(|(place, pairs)| take(place, pairs));
         let mut system = None;
         let compats = matches
-            .get_many::<(CompatSystem, Pairs)>(COMPAT)
+            .get_many::<(CompatSystem, SettingValues)>(COMPAT)
             .into_iter()
             .flatten();
         for (place, (own, pairs)) in places(COMPAT).zip(compats) {

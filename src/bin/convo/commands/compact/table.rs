@@ -217,11 +217,11 @@ pub fn begins_with_key(text: &str, fits: impl Fn(SettingOption) -> bool) -> bool
 }
 
 /// Settings and their values.
-pub type Pairs = Vec<(&'static Setting, String)>;
+pub type SettingValues = Vec<(&'static Setting, String)>;
 
 /// Parses `KEY=VALUE,...`. A comma is part of a value unless a key follows. In a list, a semicolon is a comma.
-fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<Pairs, String> {
-    let mut pairs = Pairs::new();
+fn pairs(text: &str, fits: impl Fn(SettingOption) -> bool + Copy) -> Result<SettingValues, String> {
+    let mut pairs = SettingValues::new();
     for (at, _) in text.match_indices(';') {
         let rest = &text[at + 1..];
         if begins_with_key(rest, fits) {
@@ -295,18 +295,18 @@ fn keys(fits: impl Fn(SettingOption) -> bool) -> String {
 }
 
 /// Parses the settings of `--tune`.
-pub fn tuned(text: &str) -> Result<Pairs, String> {
+pub fn tuned(text: &str) -> Result<SettingValues, String> {
     pairs(text, |of| of == SettingOption::Tune)
 }
 
 /// Parses a system and its settings: `SYSTEM[:KEY=VALUE,...]`.
-pub fn system(text: &str) -> Result<(CompatSystem, Pairs), String> {
+pub fn system(text: &str) -> Result<(CompatSystem, SettingValues), String> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let names = CompatSystem::ALL.map(CompatSystem::name).join(", ");
     let system =
         CompatSystem::from_name(name).ok_or_else(|| format!("unknown system; expected one of {names}"))?;
     let pairs = match rest {
-        "" => Pairs::new(),
+        "" => SettingValues::new(),
         rest => pairs(rest, |of| {
             matches!(of, SettingOption::Compat) || of == SettingOption::System(system)
         })?,

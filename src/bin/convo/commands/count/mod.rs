@@ -5,7 +5,7 @@ mod bar_chart;
 use super::Run;
 use crate::args::{ChainArgs, InputArgs, TokenizerArgs, Window, window};
 use crate::context::Context;
-use crate::flat_tables::{self, RecordedUsage, Row, SessionCounts, SessionOrigin};
+use crate::flat_tables::{self, RecordedUsage, SessionCounts, SessionOrigin, TableRow};
 use crate::input::{chain_reader, each_session_and_format, operands};
 use crate::output::{columns, count_of, in_line, visible};
 use crate::terminal::measure::thousands;
@@ -15,7 +15,7 @@ use convo::filter::retention::{self, MemoryState};
 use convo::filter::usage::Prices;
 use convo::model::health::Health;
 use convo::model::session::Session;
-use convo::model::stats::{Counts, Stats};
+use convo::model::stats::{MessageCounts, Stats};
 use convo::tokens::usage::{GroupBy, TokenFigure, TokenUsage, UsageGroup};
 use std::io::{IsTerminal, Write};
 
@@ -31,7 +31,7 @@ use std::io::{IsTerminal, Write};
   convo count --json chat | jq .view.tokens.total
   convo count --flat *.jsonl > sessions.jsonl     a table for DuckDB or Spark
   convo count < session.json")]
-pub struct Count {
+pub struct CountCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -92,7 +92,7 @@ impl CountGrouping {
     }
 }
 
-impl Run for Count {
+impl Run for CountCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json || self.flat);
         self.counting.report_estimate(context)?;
@@ -103,7 +103,7 @@ impl Run for Count {
                 each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
                     let counter = self.counting.counter(context, label, &session)?;
                     let usage = TokenUsage::of(&session, counter);
-                    let row = Row::new(flat_tables::COUNTS)
+                    let row = TableRow::new(flat_tables::COUNTS)
                         .with(&SessionOrigin::of(label, format, &session))
                         .with(&SessionCounts::of(&session, &usage))
                         .with(&RecordedUsage::of(&session, &prices));
@@ -194,25 +194,26 @@ fn tokens(group: &UsageGroup) -> String {
     format!("{}\t{}", group.log.tokens, group.view.tokens)
 }
 
-impl Count {
+impl CountCommand {
     fn rows(&self, session: &Session, label: &str, usage: &TokenUsage<'_>, now: &str) -> Vec<CountRow> {
         let stats = Stats::of(session);
-        let row = |count: &dyn Fn(&Counts) -> u64| format!("{}\t{}", count(&stats.log), count(&stats.view));
+        let row =
+            |count: &dyn Fn(&MessageCounts) -> u64| format!("{}\t{}", count(&stats.log), count(&stats.view));
         let mut rows = vec![
             title(session, label),
             ("messages".to_string(), row(&|counts| counts.messages)),
             ("exchanges".to_string(), row(&|counts| counts.exchanges)),
         ];
         for role in stats.log.roles.keys() {
-            let count = |counts: &Counts| counts.roles.get(role).copied().unwrap_or_default();
+            let count = |counts: &MessageCounts| counts.roles.get(role).copied().unwrap_or_default();
             rows.push((format!("role {role}"), row(&count)));
         }
         for category in stats.log.categories.keys() {
-            let count = |counts: &Counts| counts.categories.get(category).copied().unwrap_or_default();
+            let count = |counts: &MessageCounts| counts.categories.get(category).copied().unwrap_or_default();
             rows.push((format!("category {}", category.name()), row(&count)));
         }
         for tool in stats.log.tools.keys() {
-            let count = |counts: &Counts| counts.tools.get(tool).copied().unwrap_or_default();
+            let count = |counts: &MessageCounts| counts.tools.get(tool).copied().unwrap_or_default();
             rows.push((format!("tool {}", visible(tool)), row(&count)));
         }
         if stats.summary {
@@ -282,7 +283,7 @@ impl Count {
         let stats = Stats::of(session);
         let total = usage.total();
         let by = [GroupBy::Role, GroupBy::Category, GroupBy::Tool].map(|by| usage.groups(by));
-        let figures = |counts: &Counts, place: &dyn Fn(&UsageGroup) -> TokenFigure| {
+        let figures = |counts: &MessageCounts, place: &dyn Fn(&UsageGroup) -> TokenFigure| {
             let categories = counts
                 .categories
                 .iter()

@@ -1,6 +1,6 @@
 //! Lists facts that one side has and the other lacks.
 
-use super::{Diff, FailOn};
+use super::{DiffCommand, FailOn};
 use crate::context::Context;
 use crate::output::in_line;
 use crate::terminal::table::{Cell, Column, Table};
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 4] = [
     Column::text("KEPT"),
 ];
 
-impl Diff {
+impl DiffCommand {
     pub(super) fn list_dropped(
         &self,
         context: &Context,

@@ -7,7 +7,7 @@ mod stat;
 mod text;
 
 use super::Run;
-use crate::args::{Input, InputArgs, TimeOptions, TokenizerArgs};
+use crate::args::{InputArgs, InputLocation, TimeOptions, TokenizerArgs};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{each_session, operands};
@@ -34,7 +34,7 @@ use convo::model::view::View;
   convo compact --stdout --budget 8k chat | convo diff chat -
   convo diff --json a.jsonl b.jsonl | jq -r 'select(.op==\"drop\").a.id'
   echo '*.jsonl diff=convo' >> .gitattributes && git config diff.convo.command 'convo diff --git'")]
-pub struct Diff {
+pub struct DiffCommand {
     /// Session names, files, or - for standard input
     #[arg(value_name = "INPUT", required = true, num_args = 1..=9)]
     inputs: Vec<String>,
@@ -117,7 +117,7 @@ struct DiffSide {
     session: Session,
 }
 
-impl Run for Diff {
+impl Run for DiffCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let operands = match self.git {
@@ -141,7 +141,7 @@ impl Run for Diff {
     }
 }
 
-impl Diff {
+impl DiffCommand {
     /// Compares the sessions of one input with their earlier states.
     fn with_itself(&self, context: &Context, operand: &str) -> anyhow::Result<Vec<(DiffSide, DiffSide)>> {
         let mut pairs = Vec::new();
@@ -174,7 +174,7 @@ impl Diff {
         if first.len() <= 1 && second.len() <= 1 {
             let side = |sides: &mut Vec<DiffSide>, label: &str| {
                 sides.pop().unwrap_or_else(|| DiffSide {
-                    label: Input::of(label).label(),
+                    label: InputLocation::of(label).label(),
                     session: Session::default(),
                 })
             };

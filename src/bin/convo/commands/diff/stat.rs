@@ -1,6 +1,6 @@
 //! Counts differences by role and tool.
 
-use super::{Diff, DiffSide};
+use super::{DiffCommand, DiffSide};
 use crate::context::Context;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
@@ -28,7 +28,7 @@ pub fn group(entry: &DiffEntry<'_>) -> String {
     }
 }
 
-impl Diff {
+impl DiffCommand {
     pub(super) fn print_stat(
         &self,
         context: &Context,

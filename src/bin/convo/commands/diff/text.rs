@@ -1,6 +1,6 @@
 //! Prints differences as text: a line for each message or run of messages, and the changed lines of text.
 
-use super::Diff;
+use super::DiffCommand;
 use super::stat::group;
 use crate::context::Context;
 use crate::output::{columns, count_of, in_line, visible};
@@ -24,7 +24,7 @@ struct ComparisonRow {
     lines: Vec<DetailLine>,
 }
 
-impl Diff {
+impl DiffCommand {
     pub(super) fn print_text(
         &self,
         context: &Context,

@@ -3,7 +3,7 @@
 mod images;
 
 use super::Run;
-use crate::args::{Input, InputArgs, PackArgs};
+use crate::args::{InputArgs, InputLocation, PackArgs};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{each_session, operands};
@@ -42,7 +42,7 @@ input that is not empty begins with a packed session; messages are packed only w
   convo expand --images ~/images codex:@last        a session with its images
   convo expand --images ~/images codex:@last 3f0c...e1.png > 1.png")]
 #[command(mut_arg("pack", |option| option.long_help(PACK)))]
-pub struct Expand {
+pub struct ExpandCommand {
     /// Sessions (default: standard input), then the id of a message or event
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Expand {
     json: bool,
 }
 
-impl Run for Expand {
+impl Run for ExpandCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let id = self.take_id(context);
@@ -81,7 +81,7 @@ fn image_name(id: &str) -> Option<String> {
     }
 }
 
-impl Expand {
+impl ExpandCommand {
     fn images(&self) -> Images<'_> {
         Images {
             dir: self.images.as_deref(),
@@ -97,7 +97,7 @@ impl Expand {
     }
 
     /// Prints the originals for an id, or all records.
-    fn records(&self, context: &Context, inputs: &[Input], id: Option<&str>) -> anyhow::Result<()> {
+    fn records(&self, context: &Context, inputs: &[InputLocation], id: Option<&str>) -> anyhow::Result<()> {
         // The id must exist in one of the sessions.
         let mut found = false;
         let mut missed = None;
@@ -156,7 +156,7 @@ impl Expand {
     }
 
     /// Prints the image in the file of this name.
-    fn image(&self, context: &Context, inputs: &[Input], name: &str) -> anyhow::Result<()> {
+    fn image(&self, context: &Context, inputs: &[InputLocation], name: &str) -> anyhow::Result<()> {
         let pack = ("--pack", self.packing.pack);
         for (option, is_given) in [("--json", self.json), ("--text", self.text), pack] {
             if is_given {
@@ -189,7 +189,7 @@ fn text(context: &Context, session: &Session, lines: &[usize]) -> anyhow::Result
     })
 }
 
-impl Expand {
+impl ExpandCommand {
     /// Removes the id from the operands; `None` if the only one is a session, of which all images are wanted.
     fn take_id(&mut self, context: &Context) -> Option<String> {
         if self.images.is_some() && self.inputs.len() == 1 && is_session(context, &self.inputs[0]) {
@@ -219,9 +219,9 @@ impl Expand {
 
 /// Whether an operand names a session.
 fn is_session(context: &Context, operand: &str) -> bool {
-    match Input::of(operand) {
+    match InputLocation::of(operand) {
         _ if image_name(operand).is_some() => false,
-        Input::Name(name) if matches!(Name::read(&name), Ok(None)) => {
+        InputLocation::Name(name) if matches!(Name::read(&name), Ok(None)) => {
             context.store().is_ok_and(|store| store.resolve(&name).is_ok())
         }
         _ => true,

@@ -3,7 +3,7 @@
 mod foreign_dir;
 
 use super::Run;
-use crate::args::{ALL, Input, readable};
+use crate::args::{ALL, InputLocation, readable};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::report_and_continue;
@@ -34,7 +34,7 @@ use std::path::Path;
   convo fsck ./sessions       a directory of PicoClaw or Penguin
   convo fsck --json | jq -r .trouble | sort | uniq -c
   convo fsck -q || echo 'the store is damaged'")]
-pub struct Fsck {
+pub struct FsckCommand {
     /// Sessions or directories [default: the store]
     #[arg(value_name = "NAME|DIR")]
     names: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Fsck {
     json: bool,
 }
 
-impl Run for Fsck {
+impl Run for FsckCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if self.names.iter().any(|name| name == ALL) {
@@ -78,7 +78,7 @@ impl Run for Fsck {
                 // An operand that cannot be read is an error here only if it can only be a path.
                 Err(error)
                     if error.kind() != io::ErrorKind::NotFound
-                        && matches!(Input::of(name), Input::Path(_)) =>
+                        && matches!(InputLocation::of(name), InputLocation::Path(_)) =>
                 {
                     return Err(named(Error::io("cannot read", error), name).into());
                 }
@@ -92,7 +92,7 @@ impl Run for Fsck {
             return self.dirs(context, &dirs);
         }
         for name in &self.names {
-            if let Input::Path(_) | Input::Stdin = Input::of(name) {
+            if let InputLocation::Path(_) | InputLocation::Stdin = InputLocation::of(name) {
                 let error = Error::usage("fsck requires stored sessions or directories, not files");
                 return Err(named(error, name)
                     .hint("report the damage of a file with: convo count")
@@ -107,7 +107,7 @@ impl Run for Fsck {
     }
 }
 
-impl Fsck {
+impl FsckCommand {
     fn dirs(&self, context: &Context, dirs: &[&String]) -> anyhow::Result<()> {
         if dirs.len() < self.names.len() {
             let error = Error::usage("cannot mix stored sessions with directories");

@@ -7,7 +7,7 @@ mod print;
 mod schema;
 mod tables;
 
-pub use print::{Completions, Manual};
+pub use print::{CompletionsCommand, ManualCommand};
 
 use super::Run;
 use crate::completion;
@@ -30,13 +30,13 @@ use std::path::{Path, PathBuf};
     subcommand_required = true,
     subcommand_value_name = "WHAT"
 )]
-pub struct Generate {
+pub struct GenerateCommand {
     #[command(subcommand)]
-    what: GenerateCommand,
+    what: GenerateAction,
 }
 
 #[derive(Subcommand, Debug)]
-enum GenerateCommand {
+enum GenerateAction {
     /// Write the manual pages
     Man {
         /// Target directory
@@ -69,23 +69,23 @@ enum GenerateCommand {
     },
 }
 
-impl Run for Generate {
+impl Run for GenerateCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         match self.what {
-            GenerateCommand::Man { out } => Ok(save(&out, &man::pages()?)?),
-            GenerateCommand::Completions { out } => Ok(save(&out, &completions()?)?),
-            GenerateCommand::Formats { out: Some(out) } => {
+            GenerateAction::Man { out } => Ok(save(&out, &man::pages()?)?),
+            GenerateAction::Completions { out } => Ok(save(&out, &completions()?)?),
+            GenerateAction::Formats { out: Some(out) } => {
                 Ok(save(&out, &[("formats.md".into(), formats::text())])?)
             }
-            GenerateCommand::Formats { out: None } => context.output.print(formats::text().trim_end()),
-            GenerateCommand::Tables { out: Some(out) } => {
+            GenerateAction::Formats { out: None } => context.output.print(formats::text().trim_end()),
+            GenerateAction::Tables { out: Some(out) } => {
                 Ok(save(&out, &[("tables.md".into(), tables::text())])?)
             }
-            GenerateCommand::Tables { out: None } => context.output.print(tables::text().trim_end()),
-            GenerateCommand::Schema { out: Some(out) } => {
+            GenerateAction::Tables { out: None } => context.output.print(tables::text().trim_end()),
+            GenerateAction::Schema { out: Some(out) } => {
                 Ok(save(&out, &[("record.schema.json".into(), schema::text())])?)
             }
-            GenerateCommand::Schema { out: None } => context.output.print(schema::text().trim_end()),
+            GenerateAction::Schema { out: None } => context.output.print(schema::text().trim_end()),
         }
     }
 }

@@ -19,13 +19,13 @@ use std::process::{Command, Stdio};
   convo completions zsh > ~/.zfunc/_convo            with fpath+=~/.zfunc before compinit
   convo completions fish > ~/.config/fish/completions/convo.fish
   eval \"$(convo completions bash)\"                   in the current shell")]
-pub struct Completions {
+pub struct CompletionsCommand {
     /// Shell: bash, zsh, fish
     #[arg(value_name = "SHELL", value_parser = ["bash", "zsh", "fish"], hide_possible_values = true)]
     shell: String,
 }
 
-impl Run for Completions {
+impl Run for CompletionsCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         match completion::shell(self.shell.into()) {
             Some(shell) => context
@@ -45,13 +45,13 @@ impl Run for Completions {
   convo man compact                       the page of a command
   convo man format                        convo-format(5), the native format
   convo man > ~/.local/share/man/man1/convo.1")]
-pub struct Manual {
+pub struct ManualCommand {
     /// Command or plugin, or format for convo-format(5) [default: convo(1)]
     #[arg(value_name = "COMMAND")]
     name: Option<String>,
 }
 
-impl Run for Manual {
+impl Run for ManualCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let stem = match self.name.as_deref() {
             None => "convo.".to_string(),

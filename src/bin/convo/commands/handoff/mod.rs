@@ -7,7 +7,7 @@ mod new_session;
 mod undo;
 
 use super::Run;
-use crate::args::{Input, InputArgs, unknown_program};
+use crate::args::{InputArgs, InputLocation, unknown_program};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
@@ -16,7 +16,7 @@ use crate::output::path_name;
 use clap::Args;
 use convo::error::{Error, ErrorKind};
 use convo::format::report::Report;
-use convo::format::{self, Format, Purpose};
+use convo::format::{self, Format, WritePurpose};
 use convo::home::{AcceptMode, HomeProgram, NewSessionInfo, is_plain_id, split_model};
 use convo::model::time;
 use convo::model::view::View;
@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
   convo handoff --undo 5d1f0a4e-...                    remove it again
 
 Programs: claude-code, codex, gemini-cli, pi, qwen-code, aichat, continue, opencode, goose.")]
-pub struct Handoff {
+pub struct HandoffCommand {
     /// Session: name, PROGRAM:ID, file, or - for standard input
     #[arg(value_name = "SESSION", required_unless_present = "undo")]
     operand: Option<String>,
@@ -94,7 +94,7 @@ fn plain_id(id: &str) -> Result<String, String> {
     }
 }
 
-impl Run for Handoff {
+impl Run for HandoffCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.undo {
@@ -139,12 +139,12 @@ struct HandoffSession<'r> {
     resume: Option<String>,
 }
 
-impl Handoff {
+impl HandoffCommand {
     fn one(
         &self,
         context: &Context,
         to: &'static HomeProgram,
-        (input, label): (&Input, &str),
+        (input, label): (&InputLocation, &str),
         from: Format,
         session: &convo::model::session::Session,
     ) -> anyhow::Result<()> {
@@ -196,8 +196,15 @@ impl Handoff {
         let view = View::replay(&session);
         let mut report = Report::to_format(target.name());
         let mut bytes = Vec::new();
-        format::write(target, &session, &view, Purpose::Export, &mut bytes, &mut report)
-            .map_err(|error| named(error, label))?;
+        format::write(
+            target,
+            &session,
+            &view,
+            WritePurpose::Export,
+            &mut bytes,
+            &mut report,
+        )
+        .map_err(|error| named(error, label))?;
         if target == Format::GeminiCli && !new_session::has_question(&bytes) {
             let error = Error::data("no text of the user that Gemini CLI resumes");
             let error = error.hint("start one with a word instead of / or ?");
@@ -270,12 +277,12 @@ impl Handoff {
     /// Returns the working directory, which must exist.
     fn project(
         &self,
-        input: &Input,
+        input: &InputLocation,
         label: &str,
         session: &convo::model::session::Session,
     ) -> anyhow::Result<String> {
         let kept = || match input {
-            Input::Path(path) => homes::project_of(path),
+            InputLocation::Path(path) => homes::project_of(path),
             _ => None,
         };
         let project = match &self.project {

@@ -44,7 +44,7 @@ const MAX_LISTED: u64 = 10;
   convo key --form picoclaw < contexts.jsonl > keys
   convo key --json --channel cli | convo new --scope @- --if-missing
   convo key --parse scope1.channel-telegram.chat-direct__123")]
-pub struct Key {
+pub struct KeyCommand {
     /// JSON objects [default: -]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -77,7 +77,7 @@ pub struct Key {
     parse: Option<String>,
 }
 
-impl Run for Key {
+impl Run for KeyCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(key) = &self.parse {
@@ -170,7 +170,7 @@ fn parsed(key: &str) -> convo::Result<String> {
 }
 
 struct KeyRequests<'k> {
-    key: &'k Key,
+    key: &'k KeyCommand,
     context: &'k Context,
     form: KeyForm,
     settings: ScopeSettings,
@@ -312,7 +312,7 @@ impl KeyRequests<'_> {
     }
 }
 
-impl Key {
+impl KeyCommand {
     /// Prints the only answer.
     fn print(&self, context: &Context, answer: &KeyAnswer, form: KeyForm) -> anyhow::Result<()> {
         if self.explain && !self.json {

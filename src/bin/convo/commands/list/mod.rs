@@ -7,7 +7,7 @@ mod row;
 mod short_ids;
 
 use super::Run;
-use crate::args::{ALL, Input, InputArgs, SessionScope, TimeOptions, TokenizerArgs};
+use crate::args::{ALL, InputArgs, InputLocation, SessionScope, TimeOptions, TokenizerArgs};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes;
@@ -51,7 +51,7 @@ use std::path::Path;
   convo list ~/.codex/sessions                  the sessions of a directory
   convo list --agents --project .               what every program keeps of this project
   convo list --agents --columns due,name --sort due | head -3")]
-pub struct List {
+pub struct ListCommand {
     /// Sessions, files or directories [default: the store]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -151,7 +151,7 @@ pub struct List {
     counting: TokenizerArgs,
 }
 
-impl Run for List {
+impl Run for ListCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         self.scope.make_absolute();
@@ -287,9 +287,11 @@ fn arrange(mut rows: Vec<ListRow>, is_tree: bool) -> Vec<ListRow> {
 }
 
 /// Adds a hint to the error for an unknown name if a directory has this name.
-fn with_dir(error: anyhow::Error, input: &Input) -> anyhow::Error {
+fn with_dir(error: anyhow::Error, input: &InputLocation) -> anyhow::Error {
     match (error.downcast::<Error>(), input) {
-        (Ok(error), Input::Name(name)) if error.kind == ErrorKind::NotFound && Path::new(name).is_dir() => {
+        (Ok(error), InputLocation::Name(name))
+            if error.kind == ErrorKind::NotFound && Path::new(name).is_dir() =>
+        {
             error
                 .hint(format!(
                     "list the directory of this name with: convo list ./{name}"
@@ -328,7 +330,7 @@ fn name_aliases(context: &Context, rows: &mut [ListRow]) {
     }
 }
 
-impl List {
+impl ListCommand {
     /// Returns the sessions of the inputs, or of the store without inputs.
     fn rows(&self, context: &Context, reader: &OverviewReader<'_>) -> anyhow::Result<Vec<ListRow>> {
         let mut rows = Vec::new();
@@ -347,7 +349,7 @@ impl List {
         let inputs = operands::each_input(context, &self.inputs)?;
         for input in &inputs {
             let done = match input {
-                Input::Path(path) if path.is_dir() => self.dir(context, reader, path, &mut rows),
+                InputLocation::Path(path) if path.is_dir() => self.dir(context, reader, path, &mut rows),
                 input => self
                     .input(context, reader, input, &mut rows)
                     .map_err(|error| with_dir(error, input)),
@@ -362,14 +364,14 @@ impl List {
         &self,
         context: &Context,
         reader: &OverviewReader<'_>,
-        input: &Input,
+        input: &InputLocation,
         rows: &mut Vec<ListRow>,
     ) -> anyhow::Result<()> {
         let inputs = std::slice::from_ref(input);
         each_session_and_format(context, inputs, &self.reading, |label, format, session| {
             let first = (!session.is_empty()).then(|| session.record(0).body);
             let aliases = first
-                .filter(|_| matches!(input, Input::Path(_)))
+                .filter(|_| matches!(input, InputLocation::Path(_)))
                 .map(foreign::aliases);
             rows.push(ListRow {
                 aliases: aliases.unwrap_or_default(),
@@ -420,7 +422,7 @@ impl List {
                 context.output.detail(&path_name(&file), "no session");
                 continue;
             }
-            let done = self.input(context, reader, &Input::Path(file), rows);
+            let done = self.input(context, reader, &InputLocation::Path(file), rows);
             report_and_continue(context, done, several)?;
         }
         Ok(())

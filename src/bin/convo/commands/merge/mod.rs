@@ -6,7 +6,7 @@ mod sides;
 mod store;
 
 use super::Run;
-use crate::args::{DamageArgs, EditArgs, Input, InputArgs, OutputArgs, PackArgs, readable};
+use crate::args::{DamageArgs, EditArgs, InputArgs, InputLocation, OutputArgs, PackArgs, readable};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::errors::named;
@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
   convo merge --resolve msg_41d07ab3e6559f2c theirs -i merged.jsonl
   convo merge --git-config >> .git/config                  let git merge and compare sessions
   echo '*.jsonl diff=convo merge=convo' >> .gitattributes")]
-pub struct Merge {
+pub struct MergeCommand {
     /// [BASE] A B: files, session names, or - for standard input
     #[arg(value_name = "INPUT", num_args = 0..=4)]
     inputs: Vec<String>,
@@ -144,14 +144,14 @@ enum Winner {
 
 /// The sides, in the order of the operands.
 struct Operands {
-    base: Option<Input>,
-    a: Input,
-    b: Input,
+    base: Option<InputLocation>,
+    a: InputLocation,
+    b: InputLocation,
     /// Label of A in messages.
     label: String,
 }
 
-impl Run for Merge {
+impl Run for MergeCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.writing.json);
         if self.git.git_config {
@@ -161,7 +161,7 @@ impl Run for Merge {
             return self.resolve(context, &decision[0], &decision[1]);
         }
         let operands = self.operands(context)?;
-        let is_stored = matches!(operands.a, Input::Name(_))
+        let is_stored = matches!(operands.a, InputLocation::Name(_))
             && !self.writing.stdout
             && self.writing.output.is_none()
             && self.writing.packing.option().is_none();
@@ -177,11 +177,12 @@ impl Run for Merge {
                 .hint("convo merge --deletions BASE A B")
                 .into());
         }
-        let read = |input: &Input| sides::read(context, input, self.from, self.strict || self.git.driver);
+        let read =
+            |input: &InputLocation| sides::read(context, input, self.from, self.strict || self.git.driver);
         let base = operands.base.as_ref().map(read).transpose()?.unwrap_or_default();
         let b = read(&operands.b)?;
         match &operands.a {
-            Input::Name(name) if is_stored => self.store(context, name, &base, &b),
+            InputLocation::Name(name) if is_stored => self.store(context, name, &base, &b),
             _ => {
                 let a = read(&operands.a)?;
                 self.file(context, &operands, [&base, &a, &b])
@@ -190,7 +191,7 @@ impl Run for Merge {
     }
 }
 
-impl Merge {
+impl MergeCommand {
     fn operands(&self, context: &Context) -> Result<Operands> {
         if self.git.driver {
             let [base, a, b, label] = self.inputs.as_slice() else {
@@ -198,7 +199,7 @@ impl Merge {
                 return Err(error.hint("print the configuration with: convo merge --git-config"));
             };
             // Git passes names of temporary files, which need not look like paths.
-            let [base, a, b] = [base, a, b].map(|path| Input::Path(path.into()));
+            let [base, a, b] = [base, a, b].map(|path| InputLocation::Path(path.into()));
             return Ok(Operands {
                 base: Some(base),
                 a,
@@ -206,12 +207,17 @@ impl Merge {
                 label: label.clone(),
             });
         }
-        let inputs: Vec<Input> = self
+        let inputs: Vec<InputLocation> = self
             .inputs
             .iter()
             .map(|operand| operands::input(context, operand))
             .collect::<Result<_>>()?;
-        if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
+        if inputs
+            .iter()
+            .filter(|input| **input == InputLocation::Stdin)
+            .count()
+            > 1
+        {
             return Err(Error::usage("standard input can be read only once"));
         }
         let (base, a, b) = match inputs.as_slice() {
@@ -288,7 +294,7 @@ impl Merge {
         match (&self.writing.output, &operands.a) {
             _ if self.writing.dry_run => {}
             (Some(path), _) => rewrite(path, &rewriting, &path_name(path), write)?,
-            (None, Input::Path(path)) if self.git.driver || self.writing.in_place.is_some() => {
+            (None, InputLocation::Path(path)) if self.git.driver || self.writing.in_place.is_some() => {
                 self.check_rewritable(context, path)?;
                 rewriting.read = a.facts;
                 let suffix = self.writing.in_place.as_ref().filter(|suffix| !suffix.is_empty());

@@ -1,6 +1,6 @@
 //! Reads the inputs of a merge as lines.
 
-use crate::args::{Input, InputArgs};
+use crate::args::{InputArgs, InputLocation};
 use crate::context::Context;
 use crate::errors::{named, stopped};
 use crate::input::input_source::{detect_file, from_hint, stdin};
@@ -31,7 +31,12 @@ pub struct MergeInput {
 }
 
 /// Reads an input; with `strict`, damaged lines are an error.
-pub fn read(context: &Context, input: &Input, from: Option<Format>, strict: bool) -> Result<MergeInput> {
+pub fn read(
+    context: &Context,
+    input: &InputLocation,
+    from: Option<Format>,
+    strict: bool,
+) -> Result<MergeInput> {
     let label = input.label();
     let mut report = Report::default();
     let side = side(context, input, from, &mut report).map_err(|error| named(error, &label));
@@ -43,10 +48,15 @@ pub fn read(context: &Context, input: &Input, from: Option<Format>, strict: bool
     Ok(MergeInput { label, ..side? })
 }
 
-fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Report) -> Result<MergeInput> {
+fn side(
+    context: &Context,
+    input: &InputLocation,
+    from: Option<Format>,
+    report: &mut Report,
+) -> Result<MergeInput> {
     let mut side = MergeInput::default();
     match input {
-        Input::Name(name) => {
+        InputLocation::Name(name) => {
             let store = context.store()?;
             side.sessions = vec![store.load(&store.resolve(name)?, report)?];
             side.format = Some(Format::Native);
@@ -55,13 +65,13 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
             side.bytes = lines.collect::<Vec<_>>().concat();
             return Ok(side);
         }
-        Input::Path(path) => {
+        InputLocation::Path(path) => {
             let file = regular::open(path)?;
             side.facts = Some(FileStat::of(&file).map_err(|error| Error::io("cannot read", error))?);
             side.bytes = regular::read_all(file)?;
         }
-        Input::Row(_, path, id) => side.bytes = database::records(path, id)?,
-        Input::Stdin => {
+        InputLocation::Row(_, path, id) => side.bytes = database::records(path, id)?,
+        InputLocation::Stdin => {
             refuse_terminal()?;
             let read = stdin().read_to_end(&mut side.bytes);
             read.map_err(|error| Error::io("cannot read", error))?;
@@ -72,7 +82,7 @@ fn side(context: &Context, input: &Input, from: Option<Format>, report: &mut Rep
     }
     let format = match (from, input) {
         (Some(format), _) => format,
-        (None, Input::Path(path)) => detected(&side.bytes, Some(path))?,
+        (None, InputLocation::Path(path)) => detected(&side.bytes, Some(path))?,
         (None, _) => detected(&side.bytes, None)?,
     };
     side.format = Some(format);

@@ -1,6 +1,6 @@
 //! Merges into the store: appends missing records to the session, and stores other branches as sessions of their own.
 
-use super::Merge;
+use super::MergeCommand;
 use super::sides::{MergeInput, common_format};
 use crate::context::Context;
 use crate::errors::named;
@@ -18,7 +18,7 @@ use convo::store::Store;
 /// How often a merge is retried because the session grew.
 const TRIES: u32 = 50;
 
-impl Merge {
+impl MergeCommand {
     pub(super) fn store(
         &self,
         context: &Context,

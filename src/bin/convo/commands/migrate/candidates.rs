@@ -7,15 +7,15 @@ use convo::model::record::Record;
 use std::collections::{HashMap, HashSet};
 
 /// New messages to match older ones against.
-pub struct Candidates<'e, 's> {
+pub struct MatchCandidates<'e, 's> {
     all: &'e [&'e SessionLine<'s>],
     bodies: HashSet<&'e [u8]>,
     ids: HashMap<String, &'e SessionLine<'s>>,
 }
 
-impl<'e, 's> Candidates<'e, 's> {
+impl<'e, 's> MatchCandidates<'e, 's> {
     pub fn new(all: &'e [&'e SessionLine<'s>]) -> Self {
-        Candidates {
+        MatchCandidates {
             all,
             bodies: all.iter().map(|entry| &*entry.body).collect(),
             ids: all

@@ -1,6 +1,6 @@
 //! Computes the lines that a source has gained since it was stored.
 
-use super::candidates::Candidates;
+use super::candidates::MatchCandidates;
 use super::session_lines::{LineSort, SessionLine, entries};
 use convo::error::Result;
 use convo::filter::Stamp;
@@ -99,7 +99,7 @@ impl GrowthSources<'_> {
             if added.is_empty() && !walked.rest.iter().all(|entry| removed(entry)) {
                 return Ok(Growth::None); // messages were appended here, or the source is an older copy
             }
-            let candidates = Candidates::new(added);
+            let candidates = MatchCandidates::new(added);
             let mut rest = walked.rest.iter().enumerate();
             let explained =
                 rest.all(|(nth, entry)| removed(entry) || (self.converted && candidates.include(entry, nth)));

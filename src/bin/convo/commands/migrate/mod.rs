@@ -42,7 +42,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use stored::SessionSource;
-use target::Target;
+use target::MigrationTarget;
 use transfer::RecentFiles;
 
 /// Import sessions into the store, or convert files in bulk
@@ -74,7 +74,7 @@ use transfer::RecentFiles;
   convo migrate --to html --output-dir pages/ @all      the store, as pages with an index
   convo migrate --to picoclaw --output-dir pico/ @all   the store, as PicoClaw keeps it
   convo migrate < old.json > new.jsonl                  a pipe")]
-pub struct Migrate {
+pub struct MigrateCommand {
     /// Files, directories, or (with --output-dir) stored sessions [default: -]
     ///
     /// With --output-dir, a session name selects a stored session, and @all selects the whole store.
@@ -141,7 +141,7 @@ const MEMORY: i64 = 256 << 20;
 /// Sessions that are synced together.
 const GROUP: usize = 4096;
 
-impl Run for Migrate {
+impl Run for MigrateCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let all = self.all || self.paths.iter().any(|path| path == Path::new(ALL));
@@ -180,12 +180,12 @@ impl Run for Migrate {
         let recent = RecentFiles::new(store.then(|| context.store()).transpose()?, &self.reading);
         let strict = self.reading.strict;
         match &mut target {
-            Some(Target::Foreign(foreign)) => {
+            Some(MigrationTarget::Foreign(foreign)) => {
                 foreign.make(&mut examined, &recent, strict, self.threads(), &memory);
             }
             _ => outside_log::report_losses(&mut examined, recent.store, strict)?,
         }
-        if let Some(Target::Store(store)) = &target {
+        if let Some(MigrationTarget::Store(store)) = &target {
             claims::move_links_to_metadata(&mut examined, store);
         }
         let mut steps = plan::decide(&examined, target.as_ref(), &recent, context, !self.no_update);
@@ -195,7 +195,7 @@ impl Run for Migrate {
             self.carry(context, &examined, target, &recent, &mut steps)?;
         }
         self.mark(context, &examined, &steps, &left);
-        if let Some(Target::Foreign(foreign)) = &target {
+        if let Some(MigrationTarget::Foreign(foreign)) = &target {
             secrets::warn(
                 context,
                 &foreign.dir.display().to_string(),
@@ -210,7 +210,7 @@ impl Run for Migrate {
             stores: self.out.is_none(),
         };
         reports.all(&examined, &steps, &|step| match &target {
-            Some(Target::Foreign(foreign)) => foreign
+            Some(MigrationTarget::Foreign(foreign)) => foreign
                 .generated_files(step.file, step.nth)
                 .map_or(&[], |built| &built.names),
             _ => &[],
@@ -218,7 +218,7 @@ impl Run for Migrate {
     }
 }
 
-impl Migrate {
+impl MigrateCommand {
     fn format(&self) -> Format {
         self.to.unwrap_or(Format::Native)
     }
@@ -288,7 +288,7 @@ impl Migrate {
         &self,
         context: &'c Context,
         sources: &[SessionSource],
-    ) -> anyhow::Result<Option<Target<'c>>> {
+    ) -> anyhow::Result<Option<MigrationTarget<'c>>> {
         if let Some(dir) = &self.out {
             if !self.dry_run {
                 make_dirs(dir, 0o777).map_err(|error| Error {
@@ -297,7 +297,7 @@ impl Migrate {
                 })?;
             }
             if self.format() == Format::Native {
-                return Ok(Some(Target::Directory {
+                return Ok(Some(MigrationTarget::Directory {
                     path: dir.clone(),
                     packs: self.packing.pack,
                 }));
@@ -305,7 +305,7 @@ impl Migrate {
             let store = sources.iter().any(SessionSource::is_stored);
             let store = store.then(|| context.store()).transpose()?;
             let foreign = Foreign::new(self.format(), dir.clone(), self.page()?, store)?;
-            return Ok(Some(Target::Foreign(foreign)));
+            return Ok(Some(MigrationTarget::Foreign(foreign)));
         }
         if self.dry_run && !context.store_path()?.exists() {
             return Ok(None);
@@ -315,7 +315,7 @@ impl Migrate {
         } else {
             context.store_or_new()?
         };
-        Ok(Some(Target::Store(store)))
+        Ok(Some(MigrationTarget::Store(store)))
     }
 
     fn threads(&self) -> usize {
@@ -347,7 +347,7 @@ impl Migrate {
         &self,
         context: &Context,
         examined: &[ExaminedFile],
-        target: &Target<'_>,
+        target: &MigrationTarget<'_>,
         recent: &RecentFiles<'_>,
         steps: &mut [MigrationStep],
     ) -> anyhow::Result<()> {
@@ -391,7 +391,7 @@ impl Migrate {
                 file, nth, update, ..
             } = &steps[*step];
             match (target, update) {
-                (Target::Foreign(foreign), _) => {
+                (MigrationTarget::Foreign(foreign), _) => {
                     foreign.update((*file, *nth), &examined[*file], recent, context.lock_timeout())
                 }
                 (_, Some(update)) => {
@@ -407,10 +407,10 @@ impl Migrate {
         }
         context.output.progress(None);
         match target {
-            Target::Store(store) => aliases::claim(context, store, examined, steps)?,
+            MigrationTarget::Store(store) => aliases::claim(context, store, examined, steps)?,
             // Write the index last, so that it lists only existing files.
-            Target::Foreign(foreign) => foreign.list(context.lock_timeout())?,
-            Target::Directory { .. } => {}
+            MigrationTarget::Foreign(foreign) => foreign.list(context.lock_timeout())?,
+            MigrationTarget::Directory { .. } => {}
         }
         Ok(())
     }

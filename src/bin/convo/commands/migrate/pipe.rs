@@ -1,7 +1,7 @@
 //! Converts standard input to standard output.
 
-use super::Migrate;
-use crate::args::{EditArgs, Input, OutputArgs, TargetFormat};
+use super::MigrateCommand;
+use crate::args::{EditArgs, InputLocation, OutputArgs, TargetFormat};
 use crate::context::Context;
 use crate::edit::{self, EditRequest};
 use crate::input::InputSettings;
@@ -9,7 +9,7 @@ use convo::error::Error;
 use convo::filter::Plan;
 use convo::format::Format;
 
-impl Migrate {
+impl MigrateCommand {
     /// Converts standard input to standard output.
     pub fn pipe(&self, context: &Context) -> anyhow::Result<()> {
         if self.paths.len() > 1 || self.out.is_some() || self.mark {
@@ -39,7 +39,7 @@ impl Migrate {
             full_log: is_native,
             ..EditRequest::new(reading, &args)
         };
-        edit::run(context, &[Input::Stdin], edit, |session, _| {
+        edit::run(context, &[InputLocation::Stdin], edit, |session, _| {
             Ok(match session.header().is_empty() && !session.is_empty() {
                 true => Plan::Nothing("bare messages are already a stream".to_string()),
                 false => Plan::Nothing("converted".to_string()),

@@ -1,7 +1,7 @@
 //! Plans the migration of each session and formats its row in the report.
 
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
-use super::target::Target;
+use super::target::MigrationTarget;
 use super::target_state::{TargetState, TargetUpdate};
 use super::transfer::RecentFiles;
 use super::update;
@@ -101,7 +101,7 @@ struct IdClaim<'e> {
 /// are migrated once. A notice is skipped if a session has its id.
 pub fn decide(
     examined: &[ExaminedFile],
-    target: Option<&Target<'_>>,
+    target: Option<&MigrationTarget<'_>>,
     recent: &RecentFiles<'_>,
     context: &Context,
     updates: bool,
@@ -122,7 +122,7 @@ pub fn decide(
                 error: None,
                 update: None,
             };
-            if let Some(Target::Foreign(foreign)) = target
+            if let Some(MigrationTarget::Foreign(foreign)) = target
                 && let Err(error) = foreign.generated_files(file, nth)
             {
                 step.fail(error);
@@ -164,7 +164,9 @@ pub fn decide(
                 Error::new(
                     ErrorKind::Exists,
                     match target {
-                        Some(Target::Foreign(_)) => format!("{name} has the same target file {what}"),
+                        Some(MigrationTarget::Foreign(_)) => {
+                            format!("{name} has the same target file {what}")
+                        }
                         _ => format!("conflict: {name} contains a different session {what}"),
                     },
                 )
@@ -199,7 +201,7 @@ pub fn decide(
                     Error::new(
                         ErrorKind::Exists,
                         match target {
-                            Target::Store(_) => {
+                            MigrationTarget::Store(_) => {
                                 format!("conflict: stored session {what} has different content")
                             }
                             _ => format!("conflict: the file of session {what} has different content"),
@@ -218,10 +220,10 @@ pub fn decide(
 fn claimed<'s>(
     found: &'s FoundSession,
     step: &MigrationStep,
-    target: Option<&'s Target<'_>>,
+    target: Option<&'s MigrationTarget<'_>>,
 ) -> (&'s str, &'s str) {
     match target {
-        Some(Target::Foreign(foreign)) => foreign
+        Some(MigrationTarget::Foreign(foreign)) => foreign
             .generated_files(step.file, step.nth)
             .map_or(("", ""), |built| (built.name(), built.digest())),
         _ => (&found.id, &found.fingerprint),

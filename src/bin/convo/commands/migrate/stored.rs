@@ -2,7 +2,7 @@
 
 use super::archived::ArchivedLines;
 use super::inspect::{ExaminedFile, FoundSession, Refusal};
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use convo::error::{Error, Result};
 use convo::format::Format;
@@ -39,8 +39,8 @@ pub fn named(context: &Context, operand: &Path) -> Result<Option<String>> {
     let Some(name) = operand.to_str().filter(|_| !is_there) else {
         return Ok(None);
     };
-    match Input::of(name) {
-        Input::Name(name) => context.store()?.resolve(&name).map(Some),
+    match InputLocation::of(name) {
+        InputLocation::Name(name) => context.store()?.resolve(&name).map(Some),
         _ => Ok(None),
     }
 }

@@ -12,7 +12,7 @@ use convo::store::{self, Batch, Staged, Store};
 use std::path::PathBuf;
 
 /// The target of a migration.
-pub enum Target<'c> {
+pub enum MigrationTarget<'c> {
     Store(&'c Store),
     /// A directory of files `<id>.jsonl`; with `packs`, each new file is one line.
     Directory {
@@ -23,13 +23,13 @@ pub enum Target<'c> {
     Foreign(Foreign),
 }
 
-impl Target<'_> {
+impl MigrationTarget<'_> {
     /// Opens a batch of new files in the target.
     pub fn batch(&self) -> Result<Batch> {
         match self {
-            Target::Store(store) => store.batch(),
-            Target::Directory { path, .. } => Batch::in_dir(path),
-            Target::Foreign(foreign) => Batch::in_foreign_dir(&foreign.dir),
+            MigrationTarget::Store(store) => store.batch(),
+            MigrationTarget::Directory { path, .. } => Batch::in_dir(path),
+            MigrationTarget::Foreign(foreign) => Batch::in_foreign_dir(&foreign.dir),
         }
     }
 
@@ -42,8 +42,10 @@ impl Target<'_> {
         recent: &RecentFiles<'_>,
     ) -> Result<Staged<'b>> {
         match self {
-            Target::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),
-            Target::Directory { packs: true, .. } => transfer::stage_packed(batch, examined, nth, recent),
+            MigrationTarget::Foreign(foreign) => foreign.stage(batch, (file, nth), examined, recent),
+            MigrationTarget::Directory { packs: true, .. } => {
+                transfer::stage_packed(batch, examined, nth, recent)
+            }
             _ => transfer::stage(batch, examined, nth, recent),
         }
     }
@@ -51,28 +53,28 @@ impl Target<'_> {
     /// Makes existing sessions durable.
     pub fn sync(&self) -> Result<()> {
         match self {
-            Target::Store(store) => store.sync_names(),
-            Target::Directory { path, .. } => store::sync_directory_names(path),
-            Target::Foreign(foreign) => store::sync_directory_names(&foreign.dir),
+            MigrationTarget::Store(store) => store.sync_names(),
+            MigrationTarget::Directory { path, .. } => store::sync_directory_names(path),
+            MigrationTarget::Foreign(foreign) => store::sync_directory_names(&foreign.dir),
         }
     }
 
     /// Reads the records of an existing session; none if it does not exist.
     pub fn existing(&self, id: &str) -> Result<Option<Box<dyn Reader>>> {
         match self {
-            Target::Store(store) => {
+            MigrationTarget::Store(store) => {
                 if store.has(id)? {
                     Ok(Some(Box::new(store.reader(id)?)))
                 } else {
                     Ok(None)
                 }
             }
-            Target::Directory { path, .. } => {
+            MigrationTarget::Directory { path, .. } => {
                 let file = regular::open_target(&path.join(format!("{id}.jsonl")));
                 let file = file.map_err(|error| named(error, &format!("{id}.jsonl")))?;
                 Ok(file.map(|file| -> Box<dyn Reader> { Box::new(NativeReader::new(Vec::new(), file)) }))
             }
-            Target::Foreign(_) => Ok(None), // its files are compared by name
+            MigrationTarget::Foreign(_) => Ok(None), // its files are compared by name
         }
     }
 }

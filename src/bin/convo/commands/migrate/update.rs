@@ -3,7 +3,7 @@
 use super::archived::discarded;
 use super::growth::{Growth, GrowthSources, source_format, source_hash};
 use super::inspect::{self, ExaminedFile, stored};
-use super::target::Target;
+use super::target::MigrationTarget;
 use super::target_state::{TargetState, TargetUpdate};
 use super::transfer::{self, RecentFiles};
 use crate::context::Context;
@@ -23,13 +23,13 @@ use std::path::Path;
 
 /// Compares a session with the target: new, present, grown, or different under the same name.
 pub fn compare_target(
-    target: &Target<'_>,
+    target: &MigrationTarget<'_>,
     (file, nth): (usize, usize),
     examined: &ExaminedFile,
     recent: &RecentFiles<'_>,
     context: &Context,
 ) -> Result<TargetState> {
-    if let Target::Foreign(foreign) = target {
+    if let MigrationTarget::Foreign(foreign) = target {
         return foreign.compare_target((file, nth), examined, recent);
     }
     let Ok(found) = &examined.found else {
@@ -85,7 +85,7 @@ pub fn compare_target(
 
 /// Compares an existing session with its source.
 fn compare(
-    target: &Target<'_>,
+    target: &MigrationTarget<'_>,
     examined: &ExaminedFile,
     nth: usize,
     recent: &RecentFiles<'_>,
@@ -93,15 +93,15 @@ fn compare(
 ) -> Result<TargetState> {
     let found = transfer::of(examined, nth)?;
     let (stored, length, place) = match target {
-        Target::Store(store) => {
+        MigrationTarget::Store(store) => {
             let (session, length) = store.load_with_archive(&found.id, &mut Report::default())?;
             (session, length, LineDestination::Store)
         }
-        Target::Directory { path, .. } => match read(&path.join(format!("{}.jsonl", found.id)))? {
+        MigrationTarget::Directory { path, .. } => match read(&path.join(format!("{}.jsonl", found.id)))? {
             Some((bytes, _)) => (session(&bytes)?, bytes.len() as u64, LineDestination::Stream),
             None => return Ok(TargetState::New),
         },
-        Target::Foreign(_) => return Ok(TargetState::Other),
+        MigrationTarget::Foreign(_) => return Ok(TargetState::Other),
     };
     let new = transfer::session(examined, nth, recent)?;
     let hash = source_hash(stored.header());
@@ -137,17 +137,17 @@ fn compare(
 }
 
 /// Appends the lines atomically, unless the session has changed in the meantime.
-pub fn apply(update: &TargetUpdate, target: &Target<'_>, id: &str, context: &Context) -> Result<()> {
+pub fn apply(update: &TargetUpdate, target: &MigrationTarget<'_>, id: &str, context: &Context) -> Result<()> {
     let changed = || {
         Error::new(ErrorKind::Locked, "stored session modified by another program")
             .hint("run the command again")
     };
     match target {
-        Target::Store(store) => match store.append_together(id, &update.lines, update.length)? {
+        MigrationTarget::Store(store) => match store.append_together(id, &update.lines, update.length)? {
             true => Ok(()),
             false => Err(changed()),
         },
-        Target::Directory { path: dir, .. } => {
+        MigrationTarget::Directory { path: dir, .. } => {
             let path = dir.join(format!("{id}.jsonl"));
             let (bytes, facts) = read(&path)?.ok_or_else(changed)?;
             if bytes.len() as u64 != update.length {
@@ -178,7 +178,7 @@ pub fn apply(update: &TargetUpdate, target: &Target<'_>, id: &str, context: &Con
             };
             write_atomically(&path, write, &options)
         }
-        Target::Foreign(_) => Err(changed()),
+        MigrationTarget::Foreign(_) => Err(changed()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Splits inputs into units of redaction: lines, or a document of many lines.
 
-use crate::args::{Input, InputArgs};
+use crate::args::{InputArgs, InputLocation};
 use crate::context::Context;
 use crate::input::{each_session, input_source};
 use convo::error::{Error, Result};
@@ -26,7 +26,7 @@ impl RedactSources {
     }
 
     /// Reads the lines of a stored session.
-    pub fn stored(context: &Context, input: &Input, take: LineVisitor<'_>) -> anyhow::Result<()> {
+    pub fn stored(context: &Context, input: &InputLocation, take: LineVisitor<'_>) -> anyhow::Result<()> {
         let reading = InputArgs::default();
         each_session(context, std::slice::from_ref(input), &reading, |_, session| {
             (0..session.len()).try_for_each(|index| {

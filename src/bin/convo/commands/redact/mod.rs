@@ -7,7 +7,7 @@ mod report;
 mod stored;
 
 use super::Run;
-use crate::args::{DamageArgs, Input};
+use crate::args::{DamageArgs, InputLocation};
 use crate::context::Context;
 use crate::errors::{mixed, named};
 use crate::homes;
@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
   convo redact -n chat; convo redact chat                a stored session, for good
   convo redact --check *.jsonl                           status 1 if there is a secret
   git diff --cached --name-only -z -- '*.jsonl' | xargs -0 -r convo redact --check -q")]
-pub struct Redact {
+pub struct RedactCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Redact {
     json: bool,
 }
 
-impl Run for Redact {
+impl Run for RedactCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let settings = self.options.settings()?;
@@ -98,7 +98,7 @@ impl Run for Redact {
             let mut plan = RedactionReport::default();
             for input in &inputs {
                 let done = match input {
-                    Input::Name(name) if self.in_place.is_none() => {
+                    InputLocation::Name(name) if self.in_place.is_none() => {
                         self.stored(context, name, &settings, &mut plan)
                     }
                     input => self.rewrite(context, input, &settings, &mut plan),
@@ -140,18 +140,20 @@ fn write_line(out: &mut dyn Write, line: &InputLine<'_>, new: Option<Vec<u8>>) -
         .map_err(|error| Error::io("cannot write", error))
 }
 
-impl Redact {
+impl RedactCommand {
     /// Whether the input is a stored session to change.
-    fn is_stored(&self, input: &Input) -> bool {
-        matches!(input, Input::Name(_)) && !self.stdout && self.output.is_none()
+    fn is_stored(&self, input: &InputLocation) -> bool {
+        matches!(input, InputLocation::Name(_)) && !self.stdout && self.output.is_none()
     }
 
-    fn each(&self, context: &Context, input: &Input, take: LineVisitor<'_>) -> anyhow::Result<()> {
+    fn each(&self, context: &Context, input: &InputLocation, take: LineVisitor<'_>) -> anyhow::Result<()> {
         let label = input.label();
         match input {
-            Input::Name(_) | Input::Row(..) => RedactSources::stored(context, input, take),
-            Input::Stdin => each_line(RedactSources::stdin()?, take).map_err(|error| at(error, &label)),
-            Input::Path(path) => {
+            InputLocation::Name(_) | InputLocation::Row(..) => RedactSources::stored(context, input, take),
+            InputLocation::Stdin => {
+                each_line(RedactSources::stdin()?, take).map_err(|error| at(error, &label))
+            }
+            InputLocation::Path(path) => {
                 let file = regular::open(path).map_err(|error| named(error, &label))?;
                 each_line(RedactSources::file(file), take).map_err(|error| at(error, &label))
             }
@@ -162,16 +164,16 @@ impl Redact {
     fn rewrite(
         &self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         settings: &PassSettings,
         plan: &mut RedactionReport,
     ) -> anyhow::Result<()> {
         let label = input.label();
-        let Input::Path(path) = input else {
+        let InputLocation::Path(path) = input else {
             let error = Error::usage("-i requires a file");
             return Err(match input {
-                Input::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
-                Input::Row(..) => database::unchanged(&label),
+                InputLocation::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
+                InputLocation::Row(..) => database::unchanged(&label),
                 _ => error,
             }
             .into());

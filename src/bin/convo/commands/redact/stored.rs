@@ -1,6 +1,6 @@
 //! Redacts stored sessions permanently.
 
-use super::Redact;
+use super::RedactCommand;
 use super::input::InputLine;
 use super::pass::{Pass, PassSettings};
 use super::report::RedactionReport;
@@ -46,7 +46,7 @@ impl Redaction for StoredRedaction<'_> {
     }
 }
 
-impl Redact {
+impl RedactCommand {
     /// Redacts a stored session; with --dry-run, the findings in its files are added to the plan.
     pub fn stored(
         &self,

@@ -16,7 +16,7 @@ use clap::Args;
 use convo::error::{Error, ErrorKind, Result};
 use convo::home::relocation::{HomePlan, rewrite};
 use convo::home::{Home, RunningMarkers, RunningSign};
-use convo::store::changes::{Changes, Journal, JournalEntry, Journals};
+use convo::store::changes::{Journal, JournalEntry, Journals, PlannedChanges};
 use databases::RelocatedDatabase;
 use report::{RelocationReport, RelocationRow};
 use serde_json::json;
@@ -39,7 +39,7 @@ use std::path::{Component, Path, PathBuf};
   convo relocate ~/src/api ~/code/api        change it
   convo relocate --undo                      change it back
   convo relocate --program claude,codex /old/dir /new/dir")]
-pub struct Relocate {
+pub struct RelocateCommand {
     /// Former directory of the project
     #[arg(value_name = "OLD", required_unless_present = "undo", value_hint = clap::ValueHint::DirPath)]
     old: Option<PathBuf>,
@@ -70,7 +70,7 @@ pub struct Relocate {
     json: bool,
 }
 
-impl Run for Relocate {
+impl Run for RelocateCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(journal) = &self.undo {
@@ -152,7 +152,7 @@ impl Run for Relocate {
             for database in plans.iter().flat_map(|planned| &planned.databases) {
                 copies.push((database, database.changed(context, &journals, [&old, &new])?));
             }
-            let mut changes = Changes::default();
+            let mut changes = PlannedChanges::default();
             for (database, copy) in &copies {
                 let write = |out: &mut dyn std::io::Write| copy.write(out);
                 changes.writes.push((database.path.clone(), Box::new(write)));
@@ -184,7 +184,7 @@ struct PlannedRelocation {
     databases: Vec<RelocatedDatabase>,
 }
 
-impl Relocate {
+impl RelocateCommand {
     fn report(&self, context: &Context, rows: &[RelocationRow], [old, new]: [&str; 2]) -> anyhow::Result<()> {
         let report = RelocationReport {
             is_done: !self.dry_run,

@@ -35,7 +35,7 @@ use scan::SearchScan;
   convo search --rank 'which port does the gateway use' | head -3
   convo search -c -w retry | sort -t \"$(printf '\\t')\" -k2nr | head
   convo search --json 'quorum lease' | jq -r '[.name, .position, .text] | @tsv'")]
-pub struct Search {
+pub struct SearchCommand {
     /// Text to search for
     ///
     /// A text, unless --regex is given. If all its letters are small, case is ignored; -i and -s decide it. A match is
@@ -154,7 +154,7 @@ fn part(name: &str) -> Result<TextKind, String> {
         .ok_or_else(|| format!("expected one of {}", TextKind::ALL.map(TextKind::name).join(", ")))
 }
 
-impl Run for Search {
+impl Run for SearchCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         self.scope.make_absolute();
@@ -227,7 +227,7 @@ impl Run for Search {
     }
 }
 
-impl Search {
+impl SearchCommand {
     fn query(&self) -> convo::Result<Query> {
         let settings = PatternOptions {
             regex: self.regex,

@@ -6,7 +6,7 @@ use crate::args::{SessionScope, of_format};
 use crate::errors::named;
 use crate::homes::{digits, own_name};
 use crate::input::quiet;
-use crate::programs::database::{self, Row};
+use crate::programs::database::{self, DatabaseRow};
 use convo::error::{ErrorKind, Result};
 use convo::filter::overview::Overview;
 use convo::format::Format;
@@ -30,7 +30,7 @@ pub struct SearchScan<'s> {
 }
 
 /// Gets each session of a source, with its row if the source is a database; returns whether to continue.
-type SessionVisitor<'e> = &'e mut dyn FnMut(Format, Session, Option<&Row>) -> bool;
+type SessionVisitor<'e> = &'e mut dyn FnMut(Format, Session, Option<&DatabaseRow>) -> bool;
 
 impl SearchScan<'_> {
     /// Returns the hits in a source.
@@ -38,7 +38,7 @@ impl SearchScan<'_> {
         let mut scanned = Scanned::default();
         let mut report = Report::default();
         let mut left = self.most;
-        let mut each = |format, session, row: Option<&Row>| {
+        let mut each = |format, session, row: Option<&DatabaseRow>| {
             if row.is_some() {
                 left = self.most;
             }
@@ -144,7 +144,7 @@ impl SearchScan<'_> {
         source: &SearchSource,
         format: Format,
         session: &Session,
-        row: Option<&Row>,
+        row: Option<&DatabaseRow>,
         most: usize,
     ) -> Option<Matched> {
         let found = find(session, self.query, most);
@@ -160,7 +160,7 @@ impl SearchScan<'_> {
         source: &SearchSource,
         format: Format,
         session: &Session,
-        row: Option<&Row>,
+        row: Option<&DatabaseRow>,
         found: Vec<FoundText>,
     ) -> Option<Matched> {
         let overview = Overview::of(session, false, None);

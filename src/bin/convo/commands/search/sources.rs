@@ -1,6 +1,6 @@
 //! Finds the sources of a search: logs of the store, files, directories, standard input.
 
-use crate::args::{ALL, Input, SessionScope};
+use crate::args::{ALL, InputLocation, SessionScope};
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::{self, archived::Deleted};
@@ -9,7 +9,7 @@ use crate::input::input_source::{stdin, with_path_hint};
 use crate::input::open::refuse_terminal;
 use crate::input::operands;
 use crate::output::path_name;
-use crate::programs::database::Row;
+use crate::programs::database::DatabaseRow;
 use convo::error::{Error, ErrorKind};
 use convo::format::Format;
 use convo::home::{FileKind, Home, HomeIndex, HomeProgram};
@@ -219,7 +219,11 @@ fn in_home(context: &Context, home: &Home, sources: &mut Vec<SearchSource>) -> O
     for file in databases.iter().filter(|_| why.is_none()) {
         match homes::rows(file) {
             Ok(rows) => sources.push(SearchSource {
-                modified: rows.iter().filter_map(Row::updated).max().or(Some(file.modified)),
+                modified: rows
+                    .iter()
+                    .filter_map(DatabaseRow::updated)
+                    .max()
+                    .or(Some(file.modified)),
                 is_found: true,
                 home: Some(HomeEntry {
                     program,
@@ -279,25 +283,25 @@ fn store(context: &Context, sources: &mut Vec<SearchSource>) -> anyhow::Result<(
 
 fn add(context: &Context, operand: &str, sources: &mut Vec<SearchSource>) -> anyhow::Result<()> {
     match operands::input(context, operand)? {
-        Input::Name(name) if name == ALL => store(context, sources)?,
-        Input::Name(name) => {
+        InputLocation::Name(name) if name == ALL => store(context, sources)?,
+        InputLocation::Name(name) => {
             let id = context.store().and_then(|store| store.resolve(&name));
             let id = id.map_err(|error| named(with_dir(error, &name), &name))?;
             sources.push(SearchSource::stored(id, None));
         }
-        Input::Row(name, path, id) => sources.push(SearchSource {
+        InputLocation::Row(name, path, id) => sources.push(SearchSource {
             name,
             place: SourceLocation::Database(path.clone(), Some(id)),
             ..SearchSource::file(path, false)
         }),
-        Input::Path(path) if path.is_dir() => directory(context, &path, sources)?,
+        InputLocation::Path(path) if path.is_dir() => directory(context, &path, sources)?,
         // A session that was selected by its name keeps this name.
-        Input::Path(path) if path != Path::new(operand) => sources.push(SearchSource {
+        InputLocation::Path(path) if path != Path::new(operand) => sources.push(SearchSource {
             name: operand.to_string(),
             ..SearchSource::file(path, false)
         }),
-        Input::Path(path) => sources.push(SearchSource::file(path, false)),
-        Input::Stdin => {
+        InputLocation::Path(path) => sources.push(SearchSource::file(path, false)),
+        InputLocation::Stdin => {
             refuse_terminal()?;
             let mut bytes = Vec::new();
             stdin()

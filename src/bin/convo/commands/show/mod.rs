@@ -9,7 +9,7 @@ mod page;
 mod table;
 
 use super::Run;
-use crate::args::{ChainArgs, Following, Input, InputArgs, Selecting, TimeOptions};
+use crate::args::{ChainArgs, Following, InputArgs, InputLocation, Selecting, TimeOptions};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::follow::follow;
@@ -39,7 +39,7 @@ use page::{PageStyle, SessionPage};
   convo show ./session.json           a file in any format
   convo show --follow @last           new messages as they arrive
   convo show --open chat              in the browser")]
-pub struct Show {
+pub struct ShowCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -71,7 +71,7 @@ const WIDEST: usize = 100;
 /// Minimum width in columns that is assumed.
 const NARROWEST: usize = 20;
 
-impl Run for Show {
+impl Run for ShowCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = operands::inputs(context, &self.inputs)?;
         let mut page = self.page(context)?;
@@ -92,9 +92,14 @@ impl Run for Show {
     }
 }
 
-impl Show {
+impl ShowCommand {
     /// Prints each message once it is complete.
-    fn follow(&self, context: &Context, inputs: &[Input], mut page: SessionPage) -> anyhow::Result<()> {
+    fn follow(
+        &self,
+        context: &Context,
+        inputs: &[InputLocation],
+        mut page: SessionPage,
+    ) -> anyhow::Result<()> {
         let mut sessions = 0;
         follow(
             context,
@@ -115,7 +120,7 @@ impl Show {
     }
 
     /// Opens one session in a browser.
-    fn open(&self, context: &Context, inputs: &[Input]) -> anyhow::Result<()> {
+    fn open(&self, context: &Context, inputs: &[InputLocation]) -> anyhow::Result<()> {
         let mut opened = 0;
         chain_reader::each(
             context,

@@ -5,7 +5,7 @@ use crate::writing::secrets;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::page::PageOptions;
 use convo::format::report::Report;
-use convo::format::{self, Format, Purpose};
+use convo::format::{self, Format, WritePurpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ pub fn page(
 fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBuf> {
     let cannot_write = |error| Error::io("cannot write a temporary page", error);
     let (mut file, path) = private_file().map_err(cannot_write)?;
-    let how = (Purpose::Context, options);
+    let how = (WritePurpose::Context, options);
     format::write_page(
         Format::Html,
         session,

@@ -6,7 +6,7 @@ mod report;
 mod source;
 
 use super::Run;
-use crate::args::{Input, readable};
+use crate::args::{InputLocation, readable};
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::{operands, regular, report_and_continue};
@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
   convo slim -i --images ~/images codex:@last  move images to files
   convo slim --keep toolUseResult in.jsonl > out.jsonl
   convo slim -n --json *.jsonl | jq '.bytes - .left'")]
-pub struct Slim {
+pub struct SlimCommand {
     /// Files, names of sessions in homes, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Slim {
     json: bool,
 }
 
-impl Run for Slim {
+impl Run for SlimCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         let writes = self.in_place.is_some() || self.undo;
@@ -149,7 +149,7 @@ impl OpenedInput {
     }
 }
 
-impl Slim {
+impl SlimCommand {
     fn images(&self, is_written: bool) -> ImageArgs<'_> {
         ImageArgs {
             dir: self.images.as_deref(),
@@ -167,15 +167,15 @@ impl Slim {
         Ok(OpenedInput { source, format, slim })
     }
 
-    fn opened(&self, input: &Input) -> Result<OpenedInput> {
+    fn opened(&self, input: &InputLocation) -> Result<OpenedInput> {
         match input {
-            Input::Stdin => self.open(SlimSource::stdin()?, None),
-            Input::Path(path) => self.open(SlimSource::of(regular::open(path)?)?, Some(path)),
-            Input::Row(..) => {
+            InputLocation::Stdin => self.open(SlimSource::stdin()?, None),
+            InputLocation::Path(path) => self.open(SlimSource::of(regular::open(path)?)?, Some(path)),
+            InputLocation::Row(..) => {
                 let error = Error::usage("slim takes files of sessions, not databases");
                 Err(error.hint("remove sessions from it with its own program"))
             }
-            Input::Name(name) => {
+            InputLocation::Name(name) => {
                 let error = Error::usage("slim takes sessions of other programs");
                 Err(error.hint(format!(
                     "remove records that are out of view with: convo gc {name}"
@@ -184,7 +184,12 @@ impl Slim {
         }
     }
 
-    fn measure(&self, context: &Context, input: &Input, report: &mut SlimReport) -> anyhow::Result<()> {
+    fn measure(
+        &self,
+        context: &Context,
+        input: &InputLocation,
+        report: &mut SlimReport,
+    ) -> anyhow::Result<()> {
         let label = input.label();
         let measured = self
             .opened(input)
@@ -198,7 +203,7 @@ impl Slim {
         Ok(())
     }
 
-    fn print(&self, context: &Context, input: &Input, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn print(&self, context: &Context, input: &InputLocation, out: &mut dyn Write) -> anyhow::Result<()> {
         let label = input.label();
         let mut opened = self.opened(input).map_err(|error| named(error, &label))?;
         let shares = opened.write(&self.images(true), out);

@@ -2,8 +2,8 @@
 
 use super::report::{SlimReport, SlimRow};
 use super::source::SlimSource;
-use super::{Slim, named};
-use crate::args::Input;
+use super::{SlimCommand, named};
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::homes::{self, HomeFile};
 use crate::input::regular;
@@ -31,8 +31,8 @@ impl SlimTarget<'_> {
     }
 }
 
-impl Slim {
-    fn target<'p>(&self, context: &Context, input: &'p Input) -> anyhow::Result<SlimTarget<'p>> {
+impl SlimCommand {
+    fn target<'p>(&self, context: &Context, input: &'p InputLocation) -> anyhow::Result<SlimTarget<'p>> {
         if !self.dry_run {
             homes::complete_changes(context)?;
         }
@@ -41,9 +41,9 @@ impl Slim {
         let at = |error| named(error, &label);
         let needs_file = || Error::usage(format!("{option} requires a file"));
         let path = match input {
-            Input::Path(path) => path,
-            Input::Stdin => return Err(needs_file().into()),
-            Input::Name(_) | Input::Row(..) => {
+            InputLocation::Path(path) => path,
+            InputLocation::Stdin => return Err(needs_file().into()),
+            InputLocation::Name(_) | InputLocation::Row(..) => {
                 return Err(at(self.opened(input).err().unwrap_or_else(needs_file)).into());
             }
         };
@@ -76,7 +76,7 @@ impl Slim {
     pub fn replace(
         &self,
         context: &Context,
-        input: &Input,
+        input: &InputLocation,
         suffix: &str,
         report: &mut SlimReport,
     ) -> anyhow::Result<()> {
@@ -125,7 +125,7 @@ impl Slim {
     }
 
     /// Restores the archived original if the file has not changed since it was rewritten.
-    pub fn restore_original(&self, context: &Context, input: &Input) -> anyhow::Result<()> {
+    pub fn restore_original(&self, context: &Context, input: &InputLocation) -> anyhow::Result<()> {
         let target = self.target(context, input)?;
         let label = &target.label;
         let at = |error| named(error, label);

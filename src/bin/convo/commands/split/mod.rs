@@ -4,7 +4,7 @@ mod output_dir;
 mod report;
 
 use super::Run;
-use crate::args::{Input, InputArgs, OutputArgs, TokenizerArgs, duration, tokens};
+use crate::args::{InputArgs, InputLocation, OutputArgs, TokenizerArgs, duration, tokens};
 use crate::context::Context;
 use crate::edit::{EventIds, LineDestination};
 use crate::errors::{mixed, named};
@@ -45,7 +45,7 @@ use std::time::Duration;
   convo split big.jsonl --max-tokens 100k --output-dir parts/   one file per part
   convo split --output-dir chats/ conversations.json     one file per session of an export
   convo split chat --at msg_7ab3e65541d09f2c             in two, before this message")]
-pub struct Split {
+pub struct SplitCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -134,7 +134,7 @@ enum CopyArg {
     None,
 }
 
-impl Run for Split {
+impl Run for SplitCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         if let Some(id) = &self.id_prefix {
@@ -167,7 +167,9 @@ impl Run for Split {
         writing.check()?;
         if stored > 0 {
             for input in &inputs {
-                let Input::Name(name) = input else { continue };
+                let InputLocation::Name(name) = input else {
+                    continue;
+                };
                 report_and_continue(context, self.store(context, name), inputs.len())?;
             }
             return Ok(());
@@ -190,11 +192,11 @@ impl Run for Split {
     }
 }
 
-impl Split {
-    fn is_stored(&self, input: &Input) -> bool {
+impl SplitCommand {
+    fn is_stored(&self, input: &InputLocation) -> bool {
         let writing = &self.writing;
         let elsewhere = self.stdout || self.log || self.out.is_some();
-        matches!(input, Input::Name(_)) && !elsewhere && !writing.is_elsewhere()
+        matches!(input, InputLocation::Name(_)) && !elsewhere && !writing.is_elsewhere()
     }
 
     /// Whether tokens are counted: a limit needs them, or the report shows them.
@@ -207,7 +209,7 @@ impl Split {
         context: &Context,
         label: &str,
         session: &'s Session,
-    ) -> anyhow::Result<filter::Split<'s>> {
+    ) -> anyhow::Result<filter::PlannedSplit<'s>> {
         let ways = SplitConditions {
             max_messages: self.cutting.max_messages,
             max_tokens: self.cutting.max_tokens,
@@ -225,8 +227,8 @@ impl Split {
             true => Some(self.counting.counter(context, label, session)?),
             false => None,
         };
-        let split =
-            filter::Split::plan(session, &ways, carry, counter).map_err(|error| named(error, label))?;
+        let split = filter::PlannedSplit::plan(session, &ways, carry, counter)
+            .map_err(|error| named(error, label))?;
         Ok(match &self.id_prefix {
             Some(stem) => split.with_stem(stem),
             None => split,
@@ -307,7 +309,7 @@ impl Split {
     fn write(
         &self,
         export: &Export<'_>,
-        split: &filter::Split<'_>,
+        split: &filter::PlannedSplit<'_>,
         session: &Session,
         part: usize,
         nth: usize,

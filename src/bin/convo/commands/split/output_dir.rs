@@ -1,8 +1,8 @@
 //! Writes parts as files of a directory: all parts of a session, or none if a name is taken.
 
 use super::report::SplitReport;
-use super::{Split, with_name_hint};
-use crate::args::Input;
+use super::{SplitCommand, with_name_hint};
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::named;
 use crate::input::each_session;
@@ -21,9 +21,9 @@ const GROUP: usize = 4096;
 
 /// Writes the parts of every session of the inputs, and prints the paths.
 pub fn write(
-    split: &Split,
+    split: &SplitCommand,
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     dir: &Path,
     writing: OutputFormat<'_>,
 ) -> anyhow::Result<()> {
@@ -51,7 +51,7 @@ pub fn write(
 
 /// Files that are staged for the directory.
 struct StagedFiles<'b> {
-    split: &'b Split,
+    split: &'b SplitCommand,
     context: &'b Context,
     writing: OutputFormat<'b>,
     dir: &'b Path,

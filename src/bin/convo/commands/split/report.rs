@@ -6,7 +6,7 @@ use crate::terminal::measure::short_id;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
 use convo::error::{Error, ErrorKind, Position};
-use convo::filter::split::{PlannedPart, Split};
+use convo::filter::split::{PlannedPart, PlannedSplit};
 
 /// Columns of a dry run.
 const COLUMNS: [Column; 6] = [
@@ -26,12 +26,12 @@ pub struct SplitReport<'l> {
 }
 
 impl<'l> SplitReport<'l> {
-    pub fn of(_: &Split<'_>, label: &'l str, counted: bool) -> SplitReport<'l> {
+    pub fn of(_: &PlannedSplit<'_>, label: &'l str, counted: bool) -> SplitReport<'l> {
         SplitReport { label, counted }
     }
 
     /// Prints one row for each part.
-    pub fn rows(&self, context: &Context, split: &Split<'_>, json: bool) -> anyhow::Result<()> {
+    pub fn rows(&self, context: &Context, split: &PlannedSplit<'_>, json: bool) -> anyhow::Result<()> {
         if json {
             return context.output.print(&self.object(split, None).to_string());
         }
@@ -54,7 +54,7 @@ impl<'l> SplitReport<'l> {
         Table::new(&COLUMNS, &times).print(&context.output, split.parts.iter().enumerate().map(cells))
     }
 
-    fn object(&self, split: &Split<'_>, changed: Option<bool>) -> serde_json::Value {
+    fn object(&self, split: &PlannedSplit<'_>, changed: Option<bool>) -> serde_json::Value {
         let pieces = split.parts.iter().enumerate().map(|(nth, part)| {
             let mut piece = serde_json::json!({
                 "id": split.id(nth), "messages": part.messages, "exchanges": part.exchanges,
@@ -75,7 +75,7 @@ impl<'l> SplitReport<'l> {
     }
 
     /// Prints notes, and an error for each part that exceeds a limit.
-    pub fn notes(&self, context: &Context, split: &Split<'_>) {
+    pub fn notes(&self, context: &Context, split: &PlannedSplit<'_>) {
         for note in &split.notes {
             context.output.notice(self.label, note);
         }
@@ -99,14 +99,14 @@ impl<'l> SplitReport<'l> {
         }
     }
 
-    fn what(split: &Split<'_>) -> String {
+    fn what(split: &PlannedSplit<'_>) -> String {
         match split.parts.len() {
             1 => "unchanged: nothing to split".to_string(),
             _ => format!("split into {}", SplitReport::parts(split)),
         }
     }
 
-    fn parts(split: &Split<'_>) -> String {
+    fn parts(split: &PlannedSplit<'_>) -> String {
         let count = split.parts.len();
         format!("{count} parts: {} to {}", split.id(0), split.id(count - 1))
     }
@@ -115,7 +115,7 @@ impl<'l> SplitReport<'l> {
     pub fn stored(
         &self,
         context: &Context,
-        split: &Split<'_>,
+        split: &PlannedSplit<'_>,
         changed: bool,
         json: bool,
     ) -> anyhow::Result<()> {
@@ -138,7 +138,7 @@ impl<'l> SplitReport<'l> {
     }
 
     /// Reports parts that were written to a stream or to files.
-    pub fn streamed(&self, context: &Context, split: &Split<'_>) {
+    pub fn streamed(&self, context: &Context, split: &PlannedSplit<'_>) {
         context.output.detail(self.label, &SplitReport::what(split));
         self.notes(context, split);
     }

@@ -3,7 +3,7 @@
 mod options;
 
 use super::Run;
-use crate::args::{EditArgs, Input, InputArgs};
+use crate::args::{EditArgs, InputArgs, InputLocation};
 use crate::context::Context;
 use crate::edit::{self, EditRequest, EventIds, retention};
 use crate::errors::named;
@@ -42,7 +42,7 @@ use std::io::Read;
   convo summarize --keep-last 4 < in.jsonl > out.jsonl   a stream
   convo summarize chat --request > request.json          two steps, summary written elsewhere:
   jq --rawfile s text.txt '. + {summary: $s}' request.json | convo summarize chat --apply -")]
-pub struct Summarize {
+pub struct SummarizeCommand {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Summarize {
     log: bool,
 }
 
-impl Run for Summarize {
+impl Run for SummarizeCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
         let two_steps = self.request || self.apply.is_some();
@@ -155,12 +155,12 @@ impl Run for Summarize {
     }
 }
 
-impl Summarize {
+impl SummarizeCommand {
     /// Applies a plan; on an error the session is unchanged.
     fn change(
         &self,
         context: &Context,
-        inputs: &[Input],
+        inputs: &[InputLocation],
         edit: EditRequest<'_>,
         mut plan: impl FnMut(&Session, &EventIds<'_>, &FailureReport<'_>) -> convo::Result<Plan>,
     ) -> anyhow::Result<()> {
@@ -176,7 +176,7 @@ impl Summarize {
     fn print_requests(
         &self,
         context: &Context,
-        inputs: &[Input],
+        inputs: &[InputLocation],
         options: &SummaryOptions,
     ) -> anyhow::Result<()> {
         each_session(context, inputs, &self.reading, |label, session| {
@@ -206,11 +206,11 @@ fn id(session: &Session) -> String {
 }
 
 /// Reads the reply to apply.
-fn answer(file: &str, inputs: &[Input]) -> anyhow::Result<SummaryAnswer> {
+fn answer(file: &str, inputs: &[InputLocation]) -> anyhow::Result<SummaryAnswer> {
     let refused = |error: Error| named(error, file);
     let mut bytes = Vec::new();
     let read = match file {
-        "-" if inputs.contains(&Input::Stdin) => {
+        "-" if inputs.contains(&InputLocation::Stdin) => {
             let error = Error::usage("the session and --apply cannot both be standard input");
             return Err(error.hint("give a session or file, or use --apply FILE").into());
         }

@@ -3,10 +3,10 @@
 mod print;
 
 use super::Run;
-use crate::args::{ALL, Input, InputArgs, SessionScope, TokenizerArgs, program_of, project_of};
+use crate::args::{ALL, InputArgs, InputLocation, SessionScope, TokenizerArgs, program_of, project_of};
 use crate::context::Context;
 use crate::errors::named;
-use crate::flat_tables::{self, RecordedUsage, Row, SessionOrigin, UsageSource};
+use crate::flat_tables::{self, RecordedUsage, SessionOrigin, TableRow, UsageSource};
 use crate::input::file_discovery::{self, Follow};
 use crate::input::{InputSettings, each_session_and_format, operands};
 use crate::output::count_of;
@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
   convo usage --by month,model --to html > usage.html
   convo usage --explain session.jsonl           which records did not count
   convo usage --flat *.jsonl > usage.jsonl      a table for DuckDB or Spark")]
-pub struct Usage {
+pub struct UsageCommand {
     /// Session names, files, directories, or - for standard input [default: @all]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Usage {
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    cost: Option<Cost>,
+    cost: Option<CostChoice>,
     #[command(flatten)]
     prices: PriceArgs,
     /// Estimate the tokens of sessions that record none
@@ -133,7 +133,7 @@ enum UsageGrouping {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Cost {
+enum CostChoice {
     Auto,
     Recorded,
     Prices,
@@ -155,7 +155,7 @@ impl UsageGrouping {
     }
 }
 
-impl Run for Usage {
+impl Run for UsageCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json || self.flat);
         self.scope.make_absolute();
@@ -212,11 +212,11 @@ impl Run for Usage {
             }
         }
         let keys: Vec<GroupKey> = self.by.iter().map(|grouping| grouping.key()).collect();
-        let source = match self.cost.unwrap_or(Cost::Auto) {
-            Cost::Auto => CostSource::Auto,
-            Cost::Recorded => CostSource::Recorded,
-            Cost::Prices => CostSource::Prices,
-            Cost::None => CostSource::None,
+        let source = match self.cost.unwrap_or(CostChoice::Auto) {
+            CostChoice::Auto => CostSource::Auto,
+            CostChoice::Recorded => CostSource::Recorded,
+            CostChoice::Prices => CostSource::Prices,
+            CostChoice::None => CostSource::None,
         };
         let (rows, unpriced) = match self.flat {
             true => ledger.sessions(source, &prices),
@@ -256,9 +256,9 @@ impl Run for Usage {
     }
 }
 
-impl Usage {
+impl UsageCommand {
     /// Returns the inputs, including the files of directories.
-    fn inputs(&self, context: &Context) -> anyhow::Result<Vec<Input>> {
+    fn inputs(&self, context: &Context) -> anyhow::Result<Vec<InputLocation>> {
         let all = [ALL.to_string()];
         let operands = if self.inputs.is_empty() {
             context.require_store()?;
@@ -278,7 +278,7 @@ impl Usage {
             if found.sessions.is_empty() {
                 context.output.error(&file_discovery::empty_directory(path, true));
             }
-            inputs.extend(found.sessions.into_iter().map(Input::Path));
+            inputs.extend(found.sessions.into_iter().map(InputLocation::Path));
         }
         Ok(inputs)
     }
@@ -286,7 +286,7 @@ impl Usage {
 
 /// Encodes the totals of a session as a row of a table.
 fn row(origin: &SessionOrigin, total: UsageRow, prices: &Prices) -> String {
-    let row = Row::new(flat_tables::USAGE)
+    let row = TableRow::new(flat_tables::USAGE)
         .with(origin)
         .with(&UsageSource::of(&total, prices))
         .with(&RecordedUsage::new(total, prices));

@@ -6,7 +6,7 @@ mod options;
 pub use failure::{FailureReport, unchanged_plan};
 pub use options::{RetryArgs, SummarizerArgs, for_programs};
 
-use crate::args::Input;
+use crate::args::InputLocation;
 use crate::context::Context;
 use crate::edit::{self, EditRequest, EventIds, LineDestination, retention};
 use crate::programs::external_program::{ExternalProgram, RunOptions};
@@ -21,7 +21,7 @@ use convo::tokens::Counter;
 /// Handles a missing program: streams are passed on unchanged, and the error is reported.
 pub fn missing(
     context: &Context,
-    inputs: &[Input],
+    inputs: &[InputLocation],
     edit: EditRequest<'_>,
     error: Error,
 ) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 /// The result of an append.
 #[derive(Debug)]
-pub struct Appended {
+pub struct AppendResult {
     /// The error of updating the sidecar, if any. It does not affect the appended lines, because PicoClaw trusts the
     /// log.
     pub bookkeeping: Option<Error>,
@@ -18,9 +18,9 @@ pub struct Appended {
 impl Pair {
     /// Appends lines (without newlines): all of them durably, or none. A skip beyond the end is first reduced to the
     /// end, because it would hide the new lines.
-    pub fn append(&mut self, lines: &[Vec<u8>], now: &str) -> Result<Appended> {
+    pub fn append(&mut self, lines: &[Vec<u8>], now: &str) -> Result<AppendResult> {
         if lines.is_empty() {
-            return Ok(Appended { bookkeeping: None });
+            return Ok(AppendResult { bookkeeping: None });
         }
         let name = self.log_name();
         let shown = self.directory.shown(&name);
@@ -59,7 +59,7 @@ impl Pair {
         atomic::sync_end(&file, &shown, length, bytes.len())?;
         drop(mark);
         self.bytes.extend_from_slice(&bytes);
-        Ok(Appended {
+        Ok(AppendResult {
             bookkeeping: self.update_count(before + lines.len() as u64, now).err(),
         })
     }

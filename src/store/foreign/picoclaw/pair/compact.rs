@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::picoclaw::{self, LOG, PLACEHOLDER};
 use crate::store::atomic;
 use crate::store::directory::{Directory, FileStat};
-use crate::store::foreign::system::{Compacted, Compaction};
+use crate::store::foreign::system::{Compaction, CompactionResult};
 use crate::store::replace_file::{copy_metadata, hidden, refuse_writers};
 use rustix::fs::OFlags;
 use std::fs::File;
@@ -32,7 +32,7 @@ pub(super) enum CompactionStep {
 
 /// Moves hidden lines from the log to the archive; a skip of 0 means that there are none. Completes an interrupted
 /// compaction. Every step preserves the view, so that an error does not change it and a repetition continues.
-pub fn compact(path: &Path, options: &Compaction) -> Result<Compacted> {
+pub fn compact(path: &Path, options: &Compaction) -> Result<CompactionResult> {
     run(path, options, &mut |_| Ok(()))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn run(
     path: &Path,
     options: &Compaction,
     done: &mut dyn FnMut(CompactionStep) -> Result<()>,
-) -> Result<Compacted> {
+) -> Result<CompactionResult> {
     let mut pair = Pair::open(path, options.lock_timeout)?;
     pair.force = options.force;
     pair.compact(&options.now, done)
@@ -53,9 +53,9 @@ impl Pair {
         &mut self,
         now: &str,
         done: &mut dyn FnMut(CompactionStep) -> Result<()>,
-    ) -> Result<Compacted> {
+    ) -> Result<CompactionResult> {
         let before = (self.bytes.len() as u64, self.raw_lines());
-        let mut receipt = Compacted {
+        let mut receipt = CompactionResult {
             bytes: (before.0, before.0),
             lines: (before.1, before.1),
             archived: 0,

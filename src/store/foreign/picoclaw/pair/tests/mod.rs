@@ -5,7 +5,7 @@ mod apply;
 use super::compact::{CompactionStep, run};
 use super::*;
 use crate::model::view::{Item, View};
-use crate::store::foreign::system::{Compacted, Compaction};
+use crate::store::foreign::system::{Compaction, CompactionResult};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ impl TestDir {
         view.items.iter().map(text).collect()
     }
 
-    fn compact(&self, stop: Option<CompactionStep>) -> Result<Compacted> {
+    fn compact(&self, stop: Option<CompactionStep>) -> Result<CompactionResult> {
         run(&self.log(), &options(), &mut |step| {
             if Some(step) == stop {
                 Err(Error::new(ErrorKind::InputOutput, "the power went"))
@@ -204,7 +204,7 @@ fn the_receipt_counts_bytes_lines_and_archived_lines() {
     let bytes = (LOG.len() as u64, kept().len() as u64);
     assert_eq!(
         receipt,
-        Compacted {
+        CompactionResult {
             bytes,
             lines: (5, 2),
             archived: 3
