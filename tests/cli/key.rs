@@ -416,7 +416,12 @@ fn an_invalid_key_table_is_a_configuration_error() {
             "dm-scope in the configuration file",
         ),
         ("[key]\nidentity-links = \"nowhere.json\"\n", "nowhere.json"),
-        ("[key]\nidentity-links = 5\n", "config.toml"),
+        (
+            "[key]\nidentity-links = 5\n",
+            "config.toml: line 2, column 18: expected the path of a file",
+        ),
+        ("key = 5\n", "invalid type: integer `5`, expected a table"),
+        ("hooks = 5\n", "invalid type: integer `5`, expected a table"),
         ("[key]\nforms = \"picoclaw\"\n", "forms"),
     ] {
         let run = configured(config).run(&MESSAGE).status(78);

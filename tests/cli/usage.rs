@@ -148,6 +148,10 @@ fn prices_come_from_a_file_and_recorded_costs_first() {
     env.run(&["usage", "--prices", "bad.toml"])
         .status(78)
         .says("bad.toml: line 2, column 9: ");
+    env.write("bad.toml", "as-of = \"2026\"\nmodel = { mystery = 5 }\n");
+    env.run(&["usage", "--prices", "bad.toml"])
+        .status(78)
+        .says("expected a table");
     env.run(&["usage", "--prices", "none.toml"]).status(78);
     let line = json!({"role":"assistant","content":"x","model":"m","usage":{"input":5,"output":6,"cost":{"input":0.1,"output":0.2,"total":0.3}}});
     env.write(

@@ -36,9 +36,8 @@ pub struct LlmSettings {
 
 /// The table `[llm]`; each key is also an option.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-// Errors of TOML print this name.
-struct Table {
+#[serde(deny_unknown_fields, expecting = "a table", rename_all = "kebab-case")]
+struct LlmTable {
     api: Option<String>,
     base_url: Option<String>,
     model: Option<String>,
@@ -57,10 +56,9 @@ struct Table {
 
 /// The config file; convo parses its other tables.
 #[derive(Debug, Default, Deserialize)]
-// Errors of TOML print this name.
-struct File {
+struct ConfigFile {
     #[serde(default)]
-    llm: Table,
+    llm: LlmTable,
 }
 
 /// Default base URLs.
@@ -317,7 +315,7 @@ fn wrong(name: &str, why: &str) -> Error {
 }
 
 /// Reads the table from the given config file, or from the default one if it exists.
-fn table() -> Result<Table> {
+fn table() -> Result<LlmTable> {
     let named = variable("CONVO_CONFIG").map(PathBuf::from);
     let usual = || {
         let dir = variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
@@ -326,7 +324,7 @@ fn table() -> Result<Table> {
         dir.map(|dir| dir.join("convo/config.toml"))
     };
     let Some(path) = named.clone().or_else(usual) else {
-        return Ok(Table::default());
+        return Ok(LlmTable::default());
     };
     let at = |error: Error| error.at(path.to_string_lossy(), convo::error::Position::default());
     // Opening a FIFO would block, and a device may be endless. /dev/null is an empty file.
@@ -335,8 +333,12 @@ fn table() -> Result<Table> {
         return Err(at(Error::new(ErrorKind::Config, "not a regular file")));
     }
     match std::fs::read_to_string(&path) {
-        Ok(text) => toml_error::read::<File>(&text).map(|file| file.llm).map_err(at),
-        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Table::default()),
+        Ok(text) => toml_error::read::<ConfigFile>(&text)
+            .map(|file| file.llm)
+            .map_err(at),
+        Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(LlmTable::default())
+        }
         Err(error) => Err(at(Error::io("cannot read", error).kind(ErrorKind::Config))),
     }
 }

@@ -38,8 +38,7 @@ pub struct Config {
 
 /// The table `[hooks]`: a shell command for each kind of change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-// Errors of TOML print this name.
+#[serde(deny_unknown_fields, expecting = "a table", rename_all = "kebab-case")]
 pub struct Hooks {
     pub append: Option<String>,
     pub compact: Option<String>,
@@ -49,8 +48,7 @@ pub struct Hooks {
 
 /// The table `[key]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-// Errors of TOML print this name.
+#[serde(deny_unknown_fields, expecting = "a table", rename_all = "kebab-case")]
 pub struct Key {
     pub dimensions: Option<Vec<String>>,
     pub dm_scope: Option<String>,
@@ -59,7 +57,7 @@ pub struct Key {
 
 /// Identity links: the path of a file, or the links themselves.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected the path of a file or lists of ids by name")]
 pub enum IdentityLinks {
     File(PathBuf),
     Table(BTreeMap<String, Vec<String>>),

@@ -182,7 +182,7 @@ pub fn links_of_file(path: &Path) -> Result<Links> {
 
 /// A TOML file of identity links, optionally in a table of their own.
 #[derive(serde::Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected lists of ids by name")]
 enum LinksFile {
     Inner {
         identity_links: BTreeMap<String, Vec<String>>,

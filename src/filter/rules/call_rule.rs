@@ -10,7 +10,7 @@ use std::fmt;
 
 /// A tool call.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Call {
     tool: Option<RuleText>,
     args: Option<ExpectedValue>,
@@ -56,7 +56,7 @@ impl fmt::Display for Call {
 
 /// The number of calls.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Called {
     tool: Option<RuleText>,
     args: Option<ExpectedValue>,
@@ -91,7 +91,7 @@ impl Called {
 
 /// A call that another one must follow or precede.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Order {
     tool: Option<RuleText>,
     args: Option<ExpectedValue>,

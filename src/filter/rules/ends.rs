@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error};
 
 /// The last message, calls without result, and the API whose rules hold.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Ends {
     role: Option<String>,
     open_calls: Option<bool>,

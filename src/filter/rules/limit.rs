@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// The limits, by total.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Limit {
     tokens: Option<Bounds>,
     messages: Option<Bounds>,

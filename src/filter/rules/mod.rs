@@ -25,14 +25,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct RuleFile {
     rule: Vec<Spanned<Assertions>>,
 }
 
 /// The assertions of a rule; all of them hold.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 struct Assertions {
     name: Option<String>,
     called: Option<call_rule::Called>,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// Tools, and how strictly the calls follow their order.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Sequence {
     tools: Vec<RuleText>,
     #[serde(default)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// A text, or a regular expression, and the messages that contain it.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Says {
     role: Option<String>,
     text: Option<String>,
@@ -20,8 +20,7 @@ pub struct Says {
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-// Errors of TOML print this name.
+#[serde(expecting = "any, first or last", rename_all = "snake_case")]
 enum Place {
     #[default]
     Any,

@@ -24,7 +24,7 @@ const BORDERS: [(u64, &str); 3] = [
 
 /// Prices in dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, expecting = "a table", rename_all = "kebab-case")]
 struct Rates {
     input: f64,
     output: f64,
@@ -35,7 +35,7 @@ struct Rates {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, expecting = "a table", rename_all = "kebab-case")]
 struct Model {
     input: f64,
     output: f64,

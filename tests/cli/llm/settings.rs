@@ -59,6 +59,7 @@ fn invalid_settings_are_78() {
     env.write("empty.key", "\n");
     env.write("two.key", "sk-a\nsk-b\n");
     env.write("wrong.toml", "[llm]\nmodle = \"m\"\n");
+    env.write("flat.toml", "llm = 5\n");
     env.write("plain.pem", "hello");
     let url = "http://127.0.0.1:9/v1";
     let cases: Vec<(Variables<'_>, Vec<&str>, &str)> = vec![
@@ -116,6 +117,11 @@ fn invalid_settings_are_78() {
             vec![("CONVO_CONFIG", "wrong.toml")],
             vec!["-m", "m", "-b", url],
             "modle",
+        ),
+        (
+            vec![("CONVO_CONFIG", "flat.toml")],
+            vec!["-m", "m", "-b", url],
+            "expected a table",
         ),
         (
             vec![("CONVO_CONFIG", "nothing.toml")],
