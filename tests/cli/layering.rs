@@ -24,11 +24,11 @@ const COMMAND_TABLE: &str = "bin/convo/commands/mod.rs";
 /// Crates that only one plugin may use, because every start of the program would pay for them.
 const PLUGINS: [(&str, &str); 2] = [("rusqlite", "bin/convo-sqlite/"), ("ureq", "bin/convo-llm/")];
 
-struct File {
+pub struct File {
     /// Path below `src`, with slashes.
-    name: String,
+    pub name: String,
     /// The text without comments and tests.
-    code: String,
+    pub code: String,
     lines: usize,
 }
 
@@ -36,7 +36,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-fn files() -> Vec<File> {
+pub fn files() -> Vec<File> {
     let root = source();
     let mut found = Vec::new();
     let mut dirs = vec![root.clone()];
@@ -155,12 +155,12 @@ fn module(name: &str) -> Vec<String> {
     stem.split('/').map(str::to_string).collect()
 }
 
-fn is_library(name: &str) -> bool {
+pub fn is_library(name: &str) -> bool {
     !name.starts_with("bin/")
 }
 
 /// The directories of the crates below `src`: the library's, then one for each program.
-fn crates(files: &[File]) -> BTreeSet<&str> {
+pub fn crates(files: &[File]) -> BTreeSet<&str> {
     let programs = files.iter().filter_map(|file| {
         let length = file.name.strip_prefix("bin/")?.find('/')?;
         Some(&file.name[..length + "bin//".len()])

@@ -114,6 +114,7 @@ mod thousand;
 mod title;
 mod training;
 mod truncate;
+mod type_names;
 mod undo;
 mod untrusted;
 mod usage;
