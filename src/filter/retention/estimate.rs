@@ -1,6 +1,6 @@
 //! PenguiFlow's token estimate: a quarter of the code points of its context.
 
-use super::policy::{ShownMemory, TokenCost};
+use super::policy::{Cost, ShownMemory};
 use crate::filter::summarize;
 use crate::model::json::quoted;
 
@@ -24,7 +24,7 @@ pub fn turn_size(sorted: &[u8]) -> u64 {
     length(&String::from_utf8_lossy(sorted))
 }
 
-impl TokenCost for TurnEstimate {
+impl Cost for TurnEstimate {
     fn context(&self, shown: &ShownMemory) -> u64 {
         if self.shows_nothing {
             return 1;

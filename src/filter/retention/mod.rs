@@ -13,7 +13,7 @@ mod set_policy;
 mod tests;
 
 pub use estimate::{TurnEstimate, shorten, turn_size};
-pub use policy::{Enforced, Part, Request, RetentionState, ShownMemory, TokenCost};
+pub use policy::{Cost, Enforced, Part, Request, RetentionState, ShownMemory};
 pub use queue::LinkedTurns;
 pub use session::{MemoryState, RetainedLines, TurnItems, due, memory_of, memory_state, plan, waiting_turns};
 pub use set_policy::configure;

@@ -16,12 +16,12 @@ pub struct ShownMemory {
     pub pending: LinkedTurns,
     /// Turns that wait for a recovery, if shown.
     pub backlog: LinkedTurns,
-    /// Size of the summary, see [`TokenCost::summary_size`]; 0 when there is none or it is not shown.
+    /// Size of the summary, see [`Cost::summary_size`]; 0 when there is none or it is not shown.
     pub summary: u64,
 }
 
 /// Counts tokens and shortens summaries.
-pub trait TokenCost {
+pub trait Cost {
     /// Tokens of the shown parts.
     fn context(&self, shown: &ShownMemory) -> u64;
     /// Size of a summary in the context, in the unit of turn sizes; 0 for an empty one.
@@ -187,11 +187,11 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// Tokens that the model receives.
-    pub fn tokens(&self, cost: &impl TokenCost) -> u64 {
+    pub fn tokens(&self, cost: &impl Cost) -> u64 {
         self.tokens_with(cost.summary_size(&self.summary), cost)
     }
 
-    fn tokens_with(&self, summary: u64, cost: &impl TokenCost) -> u64 {
+    fn tokens_with(&self, summary: u64, cost: &impl Cost) -> u64 {
         let shows = self.shows_summary();
         let listed = |is: bool, queue: &TurnQueue<T>| if is { queue.list() } else { LinkedTurns::default() };
         cost.context(&ShownMemory {
@@ -207,7 +207,7 @@ impl<T: Clone> RetentionState<T> {
     /// # Errors
     ///
     /// [`ErrorKind::No`] when the total would be exceeded and the policy is `error`; the memory is then unchanged.
-    pub fn add(&mut self, turn: T, size: u64, cost: &impl TokenCost) -> Result<Enforced<T>> {
+    pub fn add(&mut self, turn: T, size: u64, cost: &impl Cost) -> Result<Enforced<T>> {
         if self.memory.strategy == Strategy::None {
             return Ok(Enforced {
                 dropped: vec![turn],
@@ -257,7 +257,7 @@ impl<T: Clone> RetentionState<T> {
     ///
     /// [`ErrorKind::Unavailable`] when the summary is blank, when it is too long and the policy is `error`, or when it
     /// cannot be shortened. The memory must not be used afterwards.
-    pub fn fit_summary(&mut self, cost: &impl TokenCost) -> Result<Enforced<T>> {
+    pub fn fit_summary(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let refused = |what: String| Error::new(ErrorKind::Unavailable, what);
         let (most, tokens) = (self.memory.summary, cost.summary(&self.summary));
         if self.summary.trim().is_empty() {
@@ -280,7 +280,7 @@ impl<T: Clone> RetentionState<T> {
     /// # Errors
     ///
     /// [`ErrorKind::No`] when the total is exceeded and the policy is `error`.
-    pub fn enforce(&mut self, cost: &impl TokenCost) -> Result<Enforced<T>> {
+    pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
         let Memory { total, overflow, .. } = self.memory;
         let summary_size = cost.summary_size(&self.summary);
         let mut enforced = Enforced {
@@ -382,7 +382,7 @@ impl<T: Clone> RetentionState<T> {
         request: &Request<T>,
         summary: &str,
         now: &str,
-        cost: &impl TokenCost,
+        cost: &impl Cost,
     ) -> Result<Enforced<T>> {
         let before = self.clone();
         let done = self.try_apply(request, summary, cost);
@@ -394,12 +394,7 @@ impl<T: Clone> RetentionState<T> {
         done
     }
 
-    fn try_apply(
-        &mut self,
-        request: &Request<T>,
-        summary: &str,
-        cost: &impl TokenCost,
-    ) -> Result<Enforced<T>> {
+    fn try_apply(&mut self, request: &Request<T>, summary: &str, cost: &impl Cost) -> Result<Enforced<T>> {
         self.summary = summary.to_string();
         let requested: HashSet<u64> = request.serials.iter().copied().collect();
         for entries in [&mut self.backlog, &mut self.pending] {
@@ -428,7 +423,7 @@ impl<T: Clone> RetentionState<T> {
     pub fn flush(
         &mut self,
         mut now: String,
-        cost: &impl TokenCost,
+        cost: &impl Cost,
         mut ask: impl FnMut(&Request<T>) -> std::result::Result<String, String>,
         mut wait: impl FnMut(&str),
     ) -> Result<()> {

@@ -5,7 +5,7 @@ use super::super::compact::event::{CompactionInfo, InsertedSummary, ItemChange, 
 use super::super::compact::state::summary_cost;
 use super::super::{Plan, Stamp};
 use super::estimate::{TurnEstimate, shorten, turn_size};
-use super::policy::{Part, RetentionState, ShownMemory, TokenCost};
+use super::policy::{Cost, Part, RetentionState, ShownMemory};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::penguiflow::{PenguiflowState, PlacedTurn, TurnZone};
 use crate::model::health::{self, Health};
@@ -27,7 +27,7 @@ enum ContextMeasure {
     Tokens { counter: Counter, other: u64 },
 }
 
-impl TokenCost for ContextMeasure {
+impl Cost for ContextMeasure {
     fn context(&self, shown: &ShownMemory) -> u64 {
         match self {
             ContextMeasure::Estimate(estimate) => estimate.context(shown),
@@ -129,19 +129,19 @@ impl<'s> MemorySession<'s> {
         self.state.dropped.iter().chain(&self.state.turns)
     }
 
-    /// Builds the machine from the selected turns.
-    fn machine(
+    /// Builds the retention state from the selected turns.
+    fn retention_state(
         &self,
         measure: &ContextMeasure,
         is_in: impl Fn(&PlacedTurn) -> bool,
     ) -> Result<RetentionState<TurnItems>> {
         let is_own = self.state.is_own();
         let recovering = self.state.health == health::State::Recovering;
-        let mut machine = RetentionState::new(self.state.memory)?
+        let mut retention = RetentionState::new(self.state.memory)?
             .with_health(Health::of(self.session), recovering)
             .with_summary(self.summary().map_or(String::new(), |(_, text)| text));
         if !is_own {
-            machine = machine.showing_all();
+            retention = retention.showing_all();
         }
         for placed in self.turns().filter(|placed| is_in(placed)) {
             let part = match placed.zone {
@@ -149,9 +149,9 @@ impl<'s> MemorySession<'s> {
                 TurnZone::Pending => Part::Pending,
                 TurnZone::Turns => Part::Recent,
             };
-            machine.load(part, placed.items.clone(), self.size(placed, measure));
+            retention.load(part, placed.items.clone(), self.size(placed, measure));
         }
-        Ok(machine)
+        Ok(retention)
     }
 }
 
@@ -181,14 +181,14 @@ pub fn memory_state(session: &Session, counter: Counter) -> Result<Option<Memory
     };
     let parsed = MemorySession::of(session)?;
     let measure = parsed.measure(counter);
-    let machine = parsed.machine(&measure, |_| true)?;
-    let count = |part| machine.turns(part).count();
+    let retention = parsed.retention_state(&measure, |_| true)?;
+    let count = |part| retention.turns(part).count();
     Ok(Some(MemoryState {
         memory,
         recent: count(Part::Recent),
         pending: count(Part::Pending),
         backlog: count(Part::Backlog),
-        tokens: machine.tokens(&measure),
+        tokens: retention.tokens(&measure),
     }))
 }
 
@@ -317,20 +317,20 @@ fn enforce_policy(
         let error = Error::new(ErrorKind::No, "the retention strategy none keeps no exchanges");
         return Err(error.hint("use the strategy truncation or rolling_summary"));
     }
-    let mut machine = parsed.machine(&measure, is_known)?;
+    let mut retention = parsed.retention_state(&measure, is_known)?;
     let mut dropped: Vec<TurnItems> = Vec::new();
     let mut over = None;
     for placed in &new {
-        let enforced = machine.add(placed.items.clone(), parsed.size(placed, &measure), &measure)?;
+        let enforced = retention.add(placed.items.clone(), parsed.size(placed, &measure), &measure)?;
         dropped.extend(enforced.dropped);
         over = (!enforced.fits).then_some((enforced.tokens, memory.total));
     }
     let left = match new.is_empty() {
         true if parsed.summary() != MemorySession::of(session)?.summary() => {
-            Some(machine.fit_summary(&measure)?)
+            Some(retention.fit_summary(&measure)?)
         }
         // A further reply extends a turn, so the total must be checked again.
-        true if parsed.turns().any(has_grown) => Some(machine.enforce(&measure)?),
+        true if parsed.turns().any(has_grown) => Some(retention.enforce(&measure)?),
         _ => None,
     };
     if let Some(enforced) = left {
@@ -339,13 +339,13 @@ fn enforce_policy(
     }
     let mut reshaping = ViewEdit::of(&parsed.view);
     for item in dropped.iter().flatten() {
-        reshaping.fates[*item] = ItemChange::Goes;
+        reshaping.changes[*item] = ItemChange::Drop;
     }
-    if let Some((at, _)) = parsed.summary().filter(|(_, text)| text != machine.summary()) {
-        reshaping.fates[at] = ItemChange::Goes;
-        reshaping.summary = (!machine.summary().is_empty()).then(|| InsertedSummary {
+    if let Some((at, _)) = parsed.summary().filter(|(_, text)| text != retention.summary()) {
+        reshaping.changes[at] = ItemChange::Drop;
+        reshaping.summary = (!retention.summary().is_empty()).then(|| InsertedSummary {
             before: at,
-            content: machine.summary().to_string(),
+            content: retention.summary().to_string(),
             covers: vec![at],
             by: "extract".to_string(),
             role: None,
@@ -370,7 +370,7 @@ fn enforce_policy(
     let reported = format!("{reported}; dropped exchanges: {}", dropped.len());
     let cut = match (&reshaping.summary, parsed.summary()) {
         (Some(_), _) => "; shortened the summary",
-        (None, Some((at, _))) if reshaping.fates[at] == ItemChange::Goes => "; dropped the summary",
+        (None, Some((at, _))) if reshaping.changes[at] == ItemChange::Drop => "; dropped the summary",
         _ => "",
     };
     Ok(RetainedLines {

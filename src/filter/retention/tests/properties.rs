@@ -1,6 +1,6 @@
 //! Properties of any sequence of turns, summaries and failures.
 
-use super::super::{Part, RetentionState, TokenCost, TurnEstimate};
+use super::super::{Cost, Part, RetentionState, TurnEstimate};
 use crate::model::health::State;
 use crate::model::retention::{Memory, Overflow, Strategy as Way};
 use crate::model::time;
@@ -65,7 +65,7 @@ fn memory() -> impl Strategy<Value = Memory> {
 
 /// A memory and the expected state of each turn.
 struct Watched {
-    machine: RetentionState<u64>,
+    retention: RetentionState<u64>,
     now: i64,
     next: u64,
     /// Turns that a summary replaced or a policy dropped.
@@ -81,7 +81,7 @@ impl Watched {
     fn kept_turns(&self) -> Vec<u64> {
         [Part::Backlog, Part::Pending, Part::Recent]
             .into_iter()
-            .flat_map(|part| self.machine.turns(part).copied().collect::<Vec<_>>())
+            .flat_map(|part| self.retention.turns(part).copied().collect::<Vec<_>>())
             .collect()
     }
 
@@ -95,14 +95,14 @@ impl Watched {
         let before = self.kept_turns();
         let turn = self.next;
         self.next += 1;
-        match self.machine.add(turn, size, &COST) {
+        match self.retention.add(turn, size, &COST) {
             Ok(enforced) => {
-                let memory = *self.machine.memory();
+                let memory = *self.retention.memory();
                 assert_eq!(
                     enforced.fits,
-                    memory.total == 0 || self.machine.tokens(&COST) <= memory.total
+                    memory.total == 0 || self.retention.tokens(&COST) <= memory.total
                 );
-                assert_eq!(enforced.tokens, self.machine.tokens(&COST));
+                assert_eq!(enforced.tokens, self.retention.tokens(&COST));
                 self.drop_all(enforced.dropped);
                 let none_stays = memory.keep_last == 0 && memory.strategy == Way::Truncation;
                 assert_eq!(
@@ -112,7 +112,7 @@ impl Watched {
                 );
             }
             Err(_) => {
-                assert_eq!(self.machine.memory().overflow, Overflow::Error);
+                assert_eq!(self.retention.memory().overflow, Overflow::Error);
                 assert_eq!(self.kept_turns(), before);
                 self.dropped.insert(turn);
             }
@@ -136,13 +136,13 @@ impl Watched {
                 "turn {turn}: {places:?}"
             );
         }
-        let part = |part| self.machine.turns(part).count();
-        assert!(part(Part::Recent) as u64 <= self.machine.memory().keep_last);
-        if self.machine.state() != State::Recovering {
+        let part = |part| self.retention.turns(part).count();
+        assert!(part(Part::Recent) as u64 <= self.retention.memory().keep_last);
+        if self.retention.state() != State::Recovering {
             assert!(part(Part::Backlog) == 0 || part(Part::Pending) == 0);
         }
-        let summary = self.machine.summary();
-        assert!(COST.summary(summary) <= self.machine.memory().summary || summary.is_empty());
+        let summary = self.retention.summary();
+        assert!(COST.summary(summary) <= self.retention.memory().summary || summary.is_empty());
     }
 
     fn happen(&mut self, what: Operation) {
@@ -151,11 +151,11 @@ impl Watched {
             Operation::Wait(seconds) => self.now += seconds,
             Operation::Failure => {
                 let now = self.time();
-                if self.machine.request(&now).is_some() {
+                if self.retention.request(&now).is_some() {
                     let before = self.kept_turns();
-                    self.machine.fail(&now, "broken");
+                    self.retention.fail(&now, "broken");
                     assert_eq!(self.kept_turns(), before);
-                    assert!(self.machine.health().failures > 0);
+                    assert!(self.retention.health().failures > 0);
                 }
             }
             Operation::Answer(text) => self.answer(&text, &[]),
@@ -163,10 +163,10 @@ impl Watched {
             Operation::Flush(answers) => {
                 let mut answers = answers.into_iter();
                 let (mut requested, now) = (Vec::new(), self.time());
-                let mut machine = self.machine.clone();
+                let mut retention = self.retention.clone();
                 let known = self.kept_turns();
                 let mut count = 0;
-                machine
+                retention
                     .flush(
                         now,
                         &COST,
@@ -178,24 +178,24 @@ impl Watched {
                         |_| {},
                     )
                     .unwrap();
-                assert!(count as u64 <= known.len() as u64 + machine.memory().retry_attempts + 2);
-                let pending = machine.turns(Part::Pending).count();
-                assert!(pending == 0 || machine.state() == State::Degraded);
+                assert!(count as u64 <= known.len() as u64 + retention.memory().retry_attempts + 2);
+                let pending = retention.turns(Part::Pending).count();
+                assert!(pending == 0 || retention.state() == State::Degraded);
             }
         }
     }
 
     fn answer(&mut self, text: &str, turns: &[u64]) {
         let now = self.time();
-        let Some(request) = self.machine.request(&now) else {
+        let Some(request) = self.retention.request(&now) else {
             return;
         };
         turns.iter().for_each(|size| self.add(*size));
         let before = self.kept_turns();
-        let failures = self.machine.health().failures;
-        match self.machine.apply(&request, text, &now, &COST) {
+        let failures = self.retention.health().failures;
+        match self.retention.apply(&request, text, &now, &COST) {
             Ok(enforced) => {
-                assert_eq!(self.machine.state(), State::Healthy);
+                assert_eq!(self.retention.state(), State::Healthy);
                 let dropped = enforced.dropped.clone();
                 self.drop_all(enforced.dropped);
                 for turn in &request.turns {
@@ -207,7 +207,7 @@ impl Watched {
             }
             Err(_) => {
                 assert_eq!(self.kept_turns(), before, "a refused answer takes nothing");
-                assert_eq!(self.machine.health().failures, failures + 1);
+                assert_eq!(self.retention.health().failures, failures + 1);
             }
         }
     }
@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn turns_are_dropped_only_by_a_summary_or_a_policy(memory in memory(), what in prop::collection::vec(operation(), 0..40)) {
         let mut watched = Watched {
-            machine: RetentionState::new(memory).unwrap(),
+            retention: RetentionState::new(memory).unwrap(),
             now: 1_000,
             next: 0,
             summed: BTreeSet::new(),
@@ -242,17 +242,17 @@ fn a_pass_without_effect_terminates() {
         overflow: Overflow::TruncateSummary,
         ..Memory::default()
     };
-    let mut machine = RetentionState::new(memory).unwrap().with_summary("short");
-    let enforced = machine.add((), 400 + 25, &COST).unwrap();
+    let mut retention = RetentionState::new(memory).unwrap().with_summary("short");
+    let enforced = retention.add((), 400 + 25, &COST).unwrap();
     assert_eq!(
         (
             enforced.fits,
             enforced.dropped.len(),
-            machine.turns(Part::Recent).count()
+            retention.turns(Part::Recent).count()
         ),
         (false, 0, 1)
     );
-    assert_eq!(machine.summary(), "short");
+    assert_eq!(retention.summary(), "short");
     assert!(enforced.tokens > 60);
 }
 
@@ -262,9 +262,9 @@ fn adding_a_hundred_thousand_turns_takes_linear_time() {
         total: 0,
         ..Memory::default()
     };
-    let mut machine = RetentionState::new(memory).unwrap();
+    let mut retention = RetentionState::new(memory).unwrap();
     for turn in 0..100_000_u32 {
-        machine.add(turn, 10, &COST).unwrap();
+        retention.add(turn, 10, &COST).unwrap();
     }
-    assert_eq!(machine.turns(Part::Pending).count(), 99_995);
+    assert_eq!(retention.turns(Part::Pending).count(), 99_995);
 }

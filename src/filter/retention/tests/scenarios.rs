@@ -1,6 +1,6 @@
 //! Replays the recorded steps of PenguiFlow's memory, each from the state recorded before it.
 
-use super::super::{Enforced, Part, RetentionState, TokenCost, TurnEstimate, turn_size};
+use super::super::{Cost, Enforced, Part, RetentionState, TurnEstimate, turn_size};
 use super::different::DIFFERENT;
 use crate::error::Error;
 use crate::format::DocumentSource;
@@ -44,7 +44,7 @@ fn config(value: &Value) -> Result<Memory, Error> {
 }
 
 /// Builds the recorded memory.
-fn machine(state: &Value, extra: &Value, memory: Memory) -> Turns {
+fn retention_state(state: &Value, extra: &Value, memory: Memory) -> Turns {
     let failures = extra["retry_count"].as_u64().unwrap_or(0);
     let health = state["health"].as_str().unwrap();
     let tried = extra["last_degraded_attempt_ts"]
@@ -59,7 +59,7 @@ fn machine(state: &Value, extra: &Value, memory: Memory) -> Turns {
             .map(|seconds| at(seconds + memory.rest.as_secs_f64())),
         ..Health::default()
     };
-    let mut machine = RetentionState::new(memory)
+    let mut retention = RetentionState::new(memory)
         .unwrap()
         .with_health(health, state["health"] == "recovering")
         .with_summary(state["summary"].as_str().unwrap());
@@ -70,16 +70,16 @@ fn machine(state: &Value, extra: &Value, memory: Memory) -> Turns {
     ] {
         for turn in list(&state[name]) {
             let size = size(&turn, memory.digests);
-            machine.load(part, turn, size);
+            retention.load(part, turn, size);
         }
     }
-    machine
+    retention
 }
 
-fn now_of(machine: &Turns) -> Value {
-    let turns = |part| machine.turns(part).cloned().collect::<Vec<_>>();
+fn now_of(retention: &Turns) -> Value {
+    let turns = |part| retention.turns(part).cloned().collect::<Vec<_>>();
     json!({
-        "version": 1, "health": machine.state().name(), "summary": machine.summary(), "turns": turns(Part::Recent),
+        "version": 1, "health": retention.state().name(), "summary": retention.summary(), "turns": turns(Part::Recent),
         "pending": turns(Part::Pending), "backlog": turns(Part::Backlog),
     })
 }
@@ -112,35 +112,35 @@ struct Step<'s> {
 
 impl Step<'_> {
     /// Requests one summary, if due, and applies the recorded answer.
-    fn ask(&self, machine: &mut Turns, nth: usize) -> Option<Result<Enforced<Value>, Error>> {
-        let waited = machine
+    fn ask(&self, retention: &mut Turns, nth: usize) -> Option<Result<Enforced<Value>, Error>> {
+        let waited = retention
             .health()
             .next_attempt_at
             .clone()
-            .filter(|_| !machine.health().degraded);
+            .filter(|_| !retention.health().degraded);
         let now = waited.unwrap_or_else(|| at(self.now));
-        let request = machine.request(&now)?;
+        let request = retention.request(&now)?;
         let call = &list(&self.step["summarizer_calls"])[nth];
-        self.same_request(&request, call, machine);
+        self.same_request(&request, call, retention);
         if is_open(call) {
             return None;
         }
         Some(match answer(call) {
-            Ok(summary) => machine.apply(&request, &summary, &now, &self.cost),
+            Ok(summary) => retention.apply(&request, &summary, &now, &self.cost),
             Err(why) => {
-                machine.fail(&now, &why);
+                retention.fail(&now, &why);
                 Err(Error::new(crate::error::ErrorKind::Unavailable, why))
             }
         })
     }
 
-    fn same_request(&self, requested: &super::super::Request<Value>, call: &Value, machine: &Turns) {
+    fn same_request(&self, requested: &super::super::Request<Value>, call: &Value, retention: &Turns) {
         let document = json!({"version": 1, "health": "healthy", "pending": requested.turns});
         let turns = state_of(&document, self.config).turns;
         let built = request(
             &requested.previous_summary,
             turns.iter().map(|placed| &placed.turn),
-            machine.memory().digests,
+            retention.memory().digests,
         );
         let built: Value = serde_json::from_slice(&built).unwrap();
         // Oldest first, except where the recorded one lost its oldest turns.
@@ -150,14 +150,14 @@ impl Step<'_> {
     }
 
     /// Compares everything recorded of the state after the step.
-    fn same_state(&self, machine: &Turns) -> Result<(), String> {
+    fn same_state(&self, retention: &Turns) -> Result<(), String> {
         let mut expected = self.step["state"].clone();
         expected.as_object_mut().unwrap().remove("config_snapshot");
-        let now = now_of(machine);
+        let now = now_of(retention);
         if now != expected {
             return Err(format!("{now}\nexpected {expected}"));
         }
-        let tokens = machine.tokens(&self.cost);
+        let tokens = retention.tokens(&self.cost);
         if Some(tokens) != self.step["estimate_tokens"].as_u64() {
             return Err(format!(
                 "{tokens} tokens, expected {}",
@@ -210,7 +210,7 @@ fn every_recorded_step_is_replayed() {
             }
             let memory = *memory.as_ref().unwrap();
             let before = nth.checked_sub(1).map(|at| &steps[at]);
-            let mut machine = machine(
+            let mut retention = retention_state(
                 before.map_or(&empty, |step| &step["state"]),
                 &before.map_or(json!({}), |step| step["not_in_state"].clone()),
                 memory,
@@ -226,8 +226,8 @@ fn every_recorded_step_is_replayed() {
                 },
             };
             let in_flight = before.is_some_and(|step| step["not_in_state"]["task_in_flight"] == true);
-            let done = carry_out(&run, &mut machine, in_flight, before);
-            match run.same_state(&machine).and(done) {
+            let done = carry_out(&run, &mut retention, in_flight, before);
+            match run.same_state(&retention).and(done) {
                 Ok(()) if !reported => {
                     // A step after one that differs starts from the recorded state and may match.
                     ensuing += usize::from(step["mark"] != "match");
@@ -235,7 +235,7 @@ fn every_recorded_step_is_replayed() {
                 }
                 Ok(()) => wrong.push(format!("{id}: expected to differ, and agrees")),
                 Err(_) if reported => {
-                    instead(&id, &run, &machine);
+                    instead(&id, &run, &retention);
                     differ += 1;
                 }
                 Err(what) => wrong.push(format!("{id}: {what}")),
@@ -252,30 +252,30 @@ fn every_recorded_step_is_replayed() {
 /// Executes a step. Returns an error that was not recorded.
 fn carry_out(
     run: &Step<'_>,
-    machine: &mut Turns,
+    retention: &mut Turns,
     in_flight: bool,
     before: Option<&Value>,
 ) -> Result<(), String> {
     let step = run.step;
-    let was = now_of(machine);
+    let was = now_of(retention);
     match step["op"].as_str().unwrap() {
         "add_turn" => {
             let turn = step["arg"].clone();
             let size = size(&turn, run.memory.digests);
-            match machine.add(turn, size, &run.cost) {
+            match retention.add(turn, size, &run.cost) {
                 Err(error) => {
-                    assert_eq!(now_of(machine), was, "{}", run.scenario);
+                    assert_eq!(now_of(retention), was, "{}", run.scenario);
                     return Err(error.message);
                 }
                 Ok(enforced) if !enforced.fits => return Err("over the total".to_string()),
                 Ok(_) => {}
             }
-            if !in_flight && machine.is_due(&at(run.now + 1e6)) {
+            if !in_flight && retention.is_due(&at(run.now + 1e6)) {
                 let now = at(run.now);
-                let due = machine.is_due(&now) || !machine.health().degraded;
+                let due = retention.is_due(&now) || !retention.health().degraded;
                 if due {
-                    let failed = machine.health().failures;
-                    let answered = run.ask(machine, 0);
+                    let failed = retention.health().failures;
+                    let answered = run.ask(retention, 0);
                     let answered = answered.map(|answered| answered.map(drop).map_err(|error| error.message));
                     let call = list(&step["summarizer_calls"]).into_iter().next();
                     let recorded = call
@@ -284,8 +284,14 @@ fn carry_out(
                     if answered != recorded {
                         return Err(format!("answered {answered:?}, recorded {recorded:?}"));
                     }
-                    let waits: Vec<f64> = (machine.health().failures > failed && !machine.health().degraded)
-                        .then(|| run.memory.policy().wait(machine.health().failures).as_secs_f64())
+                    let waits: Vec<f64> = (retention.health().failures > failed
+                        && !retention.health().degraded)
+                        .then(|| {
+                            run.memory
+                                .policy()
+                                .wait(retention.health().failures)
+                                .as_secs_f64()
+                        })
                         .into_iter()
                         .collect();
                     return run.same_waits(&waits);
@@ -294,16 +300,16 @@ fn carry_out(
             Ok(())
         }
         "from_dict" => {
-            *machine = super::scenarios::machine(&step["arg"], &json!({}), run.memory);
+            *retention = super::scenarios::retention_state(&step["arg"], &json!({}), run.memory);
             Ok(())
         }
-        "idle" => match machine.is_due(machine.health().next_attempt_at.as_deref().unwrap_or_default()) {
+        "idle" => match retention.is_due(retention.health().next_attempt_at.as_deref().unwrap_or_default()) {
             true => Err("it is due".to_string()),
             false => Ok(()),
         },
         "summariser_released" => {
             // Requested in an earlier step; only the effect of the answer was recorded.
-            let Some(requested) = in_flight.then(|| machine.clone()) else {
+            let Some(requested) = in_flight.then(|| retention.clone()) else {
                 return Ok(());
             };
             let mut requested = requested;
@@ -316,7 +322,7 @@ fn carry_out(
                 "rolling_pending_in_flight-6" => request.first(1),
                 _ => request,
             };
-            machine
+            retention
                 .apply(&request, summary, &at(run.now), &run.cost)
                 .map(drop)
                 .map_err(|error| error.message)
@@ -326,11 +332,11 @@ fn carry_out(
             let (mut nth, mut waits) = (0, Vec::new());
             let mut now = run.now;
             // The wait requested by the previous step is over.
-            let until = machine.health().clone();
-            assert!(until.next_attempt_at.is_none() || machine.health().degraded);
+            let until = retention.health().clone();
+            assert!(until.next_attempt_at.is_none() || retention.health().degraded);
             let memory = run.memory;
             let mut failures = until.failures;
-            let flushed = machine.flush(
+            let flushed = retention.flush(
                 at(now),
                 &run.cost,
                 |request| {
@@ -363,8 +369,8 @@ fn carry_out(
 }
 
 /// Checks the expected difference from the recording.
-fn instead(id: &str, run: &Step<'_>, machine: &Turns) {
-    let now = now_of(machine);
+fn instead(id: &str, run: &Step<'_>, retention: &Turns) {
+    let now = now_of(retention);
     let recorded = &run.step["state"];
     let total = run.memory.total;
     let reason = DIFFERENT.iter().find(|(known, _)| *known == id).unwrap().1;
@@ -372,12 +378,12 @@ fn instead(id: &str, run: &Step<'_>, machine: &Turns) {
         "P2" if id.ends_with("-6") => assert_eq!(list(&now["pending"]).len(), 2, "{id}"),
         "P5" => assert_eq!(now["health"], "retry", "{id}"),
         "P6" => assert!(
-            machine.tokens(&run.cost) > total || list(&now["turns"]).last() != Some(&run.step["arg"]),
+            retention.tokens(&run.cost) > total || list(&now["turns"]).last() != Some(&run.step["arg"]),
             "{id}"
         ),
         "P7" | "P17" if id.ends_with("-2") => {
             assert_eq!(
-                (&now["health"], machine.health().failures),
+                (&now["health"], retention.health().failures),
                 (&json!("retry"), 1),
                 "{id}"
             );
@@ -392,7 +398,7 @@ fn instead(id: &str, run: &Step<'_>, machine: &Turns) {
             assert!(run.cost.summary(summary) <= run.memory.summary, "{id}: {summary}");
             let tag = |tag: &str| summary.contains(tag);
             assert_eq!(tag("<session_summary>"), tag("</session_summary>"), "{id}");
-            assert!(machine.tokens(&run.cost) <= total, "{id}");
+            assert!(retention.tokens(&run.cost) <= total, "{id}");
             assert_eq!(
                 list(&now["turns"]).last(),
                 list(&json!([run.step["arg"]]))
@@ -404,7 +410,7 @@ fn instead(id: &str, run: &Step<'_>, machine: &Turns) {
         }
         "P9" => {
             assert_eq!(list(&now["turns"]), [run.step["arg"].clone()], "{id}");
-            assert!(machine.tokens(&run.cost) > total, "{id}");
+            assert!(retention.tokens(&run.cost) > total, "{id}");
         }
         "P10" => {
             let waiting = list(&now["backlog"]).len() + list(&now["pending"]).len();
