@@ -1,6 +1,6 @@
 //! The turns of a log, and which of their lines are removed with their messages.
 
-use super::log_slot::{LineRelation, LogSlot};
+use super::planned_line::{LineRelation, PlannedLine};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ pub struct TurnLines {
 
 impl TurnLines {
     /// Examines the turns of a log; `removed` returns whether the message at a line of the session is removed.
-    pub fn of(session: &Session, slots: &[LogSlot], removed: impl Fn(usize) -> bool) -> TurnLines {
+    pub fn of(session: &Session, planned: &[PlannedLine], removed: impl Fn(usize) -> bool) -> TurnLines {
         let mut turns = TurnLines {
-            turns: Vec::with_capacity(slots.len()),
+            turns: Vec::with_capacity(planned.len()),
             removed: Vec::new(),
             calls: HashSet::new(),
             texts: HashSet::new(),
@@ -26,8 +26,8 @@ impl TurnLines {
         let (mut turn, mut set, mut begun) = (0, false, false);
         // Number of messages per turn, and of removed ones.
         let mut counts: Vec<[usize; 2]> = vec![[0, 0]];
-        for slot in slots {
-            let starts = match slot.what {
+        for planned_line in planned {
+            let starts = match planned_line.what {
                 LineRelation::Start => begun,
                 LineRelation::Turn => std::mem::replace(&mut set, true),
                 _ => false,
@@ -35,11 +35,11 @@ impl TurnLines {
             if starts {
                 turn += 1;
                 counts.push([0, 0]);
-                set = slot.what == LineRelation::Turn;
+                set = planned_line.what == LineRelation::Turn;
             }
-            begun |= !matches!(slot.what, LineRelation::Kept);
+            begun |= !matches!(planned_line.what, LineRelation::Kept);
             turns.turns.push(turn);
-            let Some(line) = slot.line() else { continue };
+            let Some(line) = planned_line.line() else { continue };
             counts[turn][0] += 1;
             if removed(line) {
                 counts[turn][1] += 1;

@@ -2,7 +2,7 @@
 //! their display events, edited ones are changed, new ones are inserted. A summary is written as Codex does: as one
 //! compaction line with the remaining history, and all earlier lines are kept.
 
-use super::log_slot::{self, LineRelation, LogSlot};
+use super::planned_line::{self, LineRelation, PlannedLine};
 use super::turns::TurnLines;
 use super::{NAME, encode_new, items};
 use crate::error::Result;
@@ -22,15 +22,15 @@ pub fn write(
     view: &View,
     WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
-    if !log_slot::was_read_from_log(session) {
+    if !planned_line::was_read_from_log(session) {
         return encode_new::write(session, view, WriteTarget(purpose, out, report));
     }
     let items = items::of_view(session, view, true, report);
-    let slots = log_slot::of_session(session, view, &items);
+    let planned = planned_line::of_session(session, view, &items);
     if purpose == WritePurpose::Export {
         losses::events(session, NAME, report);
     }
-    CodexLogWriter::new(session, view, items, slots).write(out)
+    CodexLogWriter::new(session, view, items, planned).write(out)
 }
 
 /// Writes a session back to its log.
@@ -40,8 +40,8 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
             Some(origin) if !returned.changed => written(out.write_all(&origin.bytes))?,
             Some(origin) => {
                 let items = items::of_view(returned.session, returned.view, true, report);
-                let slots = log_slot::of_origin(&origin.bytes);
-                CodexLogWriter::new(returned.session, returned.view, items, slots).write(out)?;
+                let planned = planned_line::of_origin(&origin.bytes);
+                CodexLogWriter::new(returned.session, returned.view, items, planned).write(out)?;
             }
             None => write(
                 returned.session,
@@ -60,7 +60,7 @@ struct CodexLogWriter<'s> {
     own: View,
     /// The items of each item of the view.
     items: Vec<Vec<Vec<u8>>>,
-    slots: Vec<LogSlot>,
+    planned: Vec<PlannedLine>,
     /// Whether user messages are only in display events.
     events: bool,
 }
@@ -69,7 +69,12 @@ struct CodexLogWriter<'s> {
 type CodexInserts = HashMap<usize, Vec<usize>>;
 
 impl<'s> CodexLogWriter<'s> {
-    fn new(session: &'s Session, view: &'s View, items: Vec<Vec<Vec<u8>>>, slots: Vec<LogSlot>) -> Self {
+    fn new(
+        session: &'s Session,
+        view: &'s View,
+        items: Vec<Vec<Vec<u8>>>,
+        planned: Vec<PlannedLine>,
+    ) -> Self {
         let compactions = session
             .live_events()
             .into_iter()
@@ -79,8 +84,8 @@ impl<'s> CodexLogWriter<'s> {
             view,
             own: View::after(session, compactions.collect()),
             items,
-            events: log_slot::has_only_display_events(&slots),
-            slots,
+            events: planned_line::has_only_display_events(&planned),
+            planned,
         }
     }
 
@@ -110,8 +115,12 @@ impl<'s> CodexLogWriter<'s> {
         let after = ends.take_while(same).count();
         let (replaced, rest) = self.view.items.split_at(self.view.items.len() - after);
         let first = rest.first().and_then(Item::line);
-        let at = first.and_then(|line| self.slots.iter().position(|slot| slot.is_of(line)));
-        let at = at.unwrap_or(self.slots.len());
+        let at = first.and_then(|line| {
+            self.planned
+                .iter()
+                .position(|planned_line| planned_line.is_of(line))
+        });
+        let at = at.unwrap_or(self.planned.len());
         let text = replaced.iter().rev().find_map(|item| item.summary(self.session));
         let mut payload = ObjectBuilder::default();
         payload.text("message", &text.unwrap_or_default()).raw(
@@ -123,18 +132,22 @@ impl<'s> CodexLogWriter<'s> {
             _ => None,
         });
         let time = event.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
-        let mut lines: Vec<Vec<u8>> = self.slots.iter().map(|slot| slot.bytes.clone()).collect();
+        let mut lines: Vec<Vec<u8>> = self
+            .planned
+            .iter()
+            .map(|planned_line| planned_line.bytes.clone())
+            .collect();
         let known = lines.len();
         let mut line = items::enveloped(&time, "compacted", &payload.finish());
         line.push(b'\n');
         lines.insert(at, line);
         // Messages that were added since have no line yet.
         let added: Vec<usize> = (self.view.items.len() - after..self.view.items.len()).collect();
-        let slots: HashSet<usize> = self.slots.iter().filter_map(LogSlot::line).collect();
+        let planned: HashSet<usize> = self.planned.iter().filter_map(PlannedLine::line).collect();
         for item in added {
             let missing = self.view.items[item]
                 .line()
-                .is_some_and(|line| !slots.contains(&line));
+                .is_some_and(|line| !planned.contains(&line));
             if missing {
                 lines.extend(self.new_lines(item, known));
             }
@@ -152,28 +165,28 @@ impl<'s> CodexLogWriter<'s> {
             .filter_map(|(nth, item)| Some((item.line()?, nth)))
             .collect();
         let before: HashSet<usize> = self.own.items.iter().filter_map(Item::line).collect();
-        let has_line: HashSet<usize> = self.slots.iter().filter_map(LogSlot::line).collect();
+        let has_line: HashSet<usize> = self.planned.iter().filter_map(PlannedLine::line).collect();
         let (mut inserts, history) = self.inserted_items(&has_line);
         let removed = |line: usize| before.contains(&line) && !shown.contains_key(&line);
-        let turns = TurnLines::of(self.session, &self.slots, removed);
+        let turns = TurnLines::of(self.session, &self.planned, removed);
         let live: HashSet<usize> = self.session.live_events().into_iter().collect();
         let last = self.last_compaction();
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut done: HashSet<usize> = HashSet::new();
-        for at in 0..self.slots.len() {
-            let slot = &self.slots[at];
-            if let Some(line) = slot.line() {
+        for at in 0..self.planned.len() {
+            let planned_line = &self.planned[at];
+            if let Some(line) = planned_line.line() {
                 for item in inserts.remove(&line).unwrap_or_default() {
                     lines.extend(self.new_lines(item, at));
                 }
             }
-            match &slot.what {
-                LineRelation::Kept => lines.push(slot.bytes.clone()),
+            match &planned_line.what {
+                LineRelation::Kept => lines.push(planned_line.bytes.clone()),
                 LineRelation::Compacted(line) if !live.contains(line) => {}
                 LineRelation::Compacted(line) if Some(*line) == last => {
                     lines.push(self.compaction(at, *line, &history))
                 }
-                LineRelation::Compacted(_) => lines.push(slot.bytes.clone()),
+                LineRelation::Compacted(_) => lines.push(planned_line.bytes.clone()),
                 LineRelation::Item(line) | LineRelation::Event(line) => match shown.get(line) {
                     _ if removed(*line) => {}
                     Some(item) if matches!(self.view.items[*item], Item::Edited(..)) => {
@@ -181,21 +194,21 @@ impl<'s> CodexLogWriter<'s> {
                             lines.extend(self.edited(*item, *line));
                         }
                     }
-                    _ => lines.push(slot.bytes.clone()),
+                    _ => lines.push(planned_line.bytes.clone()),
                 },
                 LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. }
-                    if turns.keep(at, &slot.what) =>
+                    if turns.keep(at, &planned_line.what) =>
                 {
-                    lines.push(slot.bytes.clone());
+                    lines.push(planned_line.bytes.clone());
                 }
                 LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. } => {}
             }
         }
         // Without an item that the user wrote, Codex would read user messages from the display events.
-        if !self.events && log_slot::have_only_display_events(&lines) {
-            lines.retain(|line| !log_slot::is_user_event(line));
+        if !self.events && planned_line::have_only_display_events(&lines) {
+            lines.retain(|line| !planned_line::is_user_event(line));
         }
-        let end = self.slots.len();
+        let end = self.planned.len();
         for item in inserts.remove(&usize::MAX).unwrap_or_default() {
             lines.extend(self.new_lines(item, end));
         }
@@ -250,7 +263,7 @@ impl<'s> CodexLogWriter<'s> {
 
     /// The line of the log's own compaction, with its current history.
     fn compaction(&self, at: usize, line: usize, history: &[usize]) -> Vec<u8> {
-        let slot = &self.slots[at].bytes;
+        let planned_line = &self.planned[at].bytes;
         let is_summary = self
             .own
             .items
@@ -267,10 +280,10 @@ impl<'s> CodexLogWriter<'s> {
             .map(|item| self.view.items[*item].body(self.session));
         let same = were.iter().map(|(_, body)| body.as_slice()).eq(now);
         if same && (!is_summary || is_current) {
-            return slot.clone();
+            return planned_line.clone();
         }
-        let Some(payload) = items::payload(slot) else {
-            return slot.clone();
+        let Some(payload) = items::payload(planned_line) else {
+            return planned_line.clone();
         };
         let mut kept: Vec<Vec<u8>> = Vec::new();
         if is_summary {
@@ -283,21 +296,21 @@ impl<'s> CodexLogWriter<'s> {
         let changes = [("replacement_history", Some(json::array(kept)))];
         let changes = changes.each_ref().map(|(name, value)| (*name, value.as_deref()));
         match json::with_members(&payload, &changes) {
-            Ok(payload) => items::with_payload(slot, &payload),
-            Err(_) => slot.clone(),
+            Ok(payload) => items::with_payload(planned_line, &payload),
+            Err(_) => planned_line.clone(),
         }
     }
 
     /// The lines of an edited message; unchanged items keep their lines.
     fn edited(&self, item: usize, line: usize) -> Vec<Vec<u8>> {
-        let old: Vec<&LogSlot> = self
-            .slots
+        let old: Vec<&PlannedLine> = self
+            .planned
             .iter()
-            .filter(|slot| slot.line() == Some(line))
+            .filter(|planned_line| planned_line.line() == Some(line))
             .collect();
         let new = &self.items[item];
         if let [
-            LogSlot {
+            PlannedLine {
                 what: LineRelation::Event(_),
                 bytes,
             },
@@ -315,7 +328,7 @@ impl<'s> CodexLogWriter<'s> {
         }
         let payloads: Vec<Vec<u8>> = old
             .iter()
-            .filter_map(|slot| items::payload(&slot.bytes))
+            .filter_map(|planned_line| items::payload(&planned_line.bytes))
             .collect();
         let paired = payloads.len() == new.len() && old.len() == new.len();
         let mut lines = Vec::new();
@@ -325,8 +338,9 @@ impl<'s> CodexLogWriter<'s> {
                 Some(at) => old[at].bytes.clone(),
                 None => {
                     let like = if paired { nth } else { 0 };
-                    old.get(like)
-                        .map_or_else(Vec::new, |slot| items::with_payload(&slot.bytes, built))
+                    old.get(like).map_or_else(Vec::new, |planned_line| {
+                        items::with_payload(&planned_line.bytes, built)
+                    })
                 }
             });
         }
@@ -357,8 +371,9 @@ impl<'s> CodexLogWriter<'s> {
 
     /// The time of the nearest line before a position.
     fn time_at(&self, at: usize) -> Vec<u8> {
-        let times = self.slots[..at].iter().rev();
-        let mut times = times.filter_map(|slot| json::member(&slot.bytes, "timestamp").map(<[u8]>::to_vec));
+        let times = self.planned[..at].iter().rev();
+        let mut times = times
+            .filter_map(|planned_line| json::member(&planned_line.bytes, "timestamp").map(<[u8]>::to_vec));
         times.next().unwrap_or_else(|| EPOCH_MILLIS.to_vec())
     }
 }

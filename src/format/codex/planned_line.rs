@@ -36,14 +36,14 @@ pub enum LineRelation {
 }
 
 #[derive(Clone, Debug)]
-pub struct LogSlot {
+pub struct PlannedLine {
     /// Its relation to messages.
     pub what: LineRelation,
     /// Its bytes, including the ending.
     pub bytes: Vec<u8>,
 }
 
-impl LogSlot {
+impl PlannedLine {
     /// The session line of the message that it is part of.
     pub fn line(&self) -> Option<usize> {
         match self.what {
@@ -59,7 +59,7 @@ impl LogSlot {
 }
 
 /// The original lines of a session. Steps correspond to the records after the header.
-pub fn of_origin(bytes: &[u8]) -> Vec<LogSlot> {
+pub fn of_origin(bytes: &[u8]) -> Vec<PlannedLine> {
     let lines = line::lines(bytes, Position { line: 0, offset: 0 });
     let meta = header::meta(&lines);
     let mut of_line: HashMap<usize, (usize, RecordSource)> = HashMap::new();
@@ -68,7 +68,7 @@ pub fn of_origin(bytes: &[u8]) -> Vec<LogSlot> {
             of_line.insert(*line, (nth + 1, step.clone()));
         }
     }
-    let slot = |(nth, line): (usize, &CodexLine<'_>)| LogSlot {
+    let planned_line = |(nth, line): (usize, &CodexLine<'_>)| PlannedLine {
         what: match of_line.get(&nth) {
             Some((record, RecordSource::Message(_))) => LineRelation::Item(*record),
             Some((record, RecordSource::Event(_))) => LineRelation::Event(*record),
@@ -77,7 +77,7 @@ pub fn of_origin(bytes: &[u8]) -> Vec<LogSlot> {
         },
         bytes: line.full.to_vec(),
     };
-    lines.iter().enumerate().map(slot).collect()
+    lines.iter().enumerate().map(planned_line).collect()
 }
 
 /// The relation of a line that is not a message.
@@ -97,32 +97,32 @@ fn other_line(line: &CodexLine<'_>) -> LineRelation {
 }
 
 /// The lines for the records of a session; those read from a log are restored.
-pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec<LogSlot> {
+pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec<PlannedLine> {
     let mut shown = HashMap::new();
     for (nth, item) in view.items.iter().enumerate() {
         item.line().map(|line| shown.insert(line, nth));
     }
-    let mut slots = Vec::new();
+    let mut planned = Vec::new();
     let mut taken = vec![false; session.len()];
     for index in 0..session.len() {
         if std::mem::replace(&mut taken[index], true) {
             continue;
         }
         match session.class(index) {
-            Class::Header => slots.push(meta(session.record(index).body)),
-            Class::Unreadable => slots.push(preserved_slot(session.record(index).body)),
+            Class::Header => planned.push(meta(session.record(index).body)),
+            Class::Unreadable => planned.push(preserved_line(session.record(index).body)),
             Class::Blank => {}
-            Class::Event => slots.extend(event(session, index)),
+            Class::Event => planned.extend(event(session, index)),
             Class::Message(_) => {
                 let built = match shown.get(&index) {
                     Some(item) => items[*item].clone(),
                     None => hidden_items(session, index),
                 };
-                message(session, index, built, &mut slots, &mut taken);
+                message(session, index, built, &mut planned, &mut taken);
             }
         }
     }
-    slots
+    planned
 }
 
 /// The items of a hidden message.
@@ -134,15 +134,15 @@ fn hidden_items(session: &Session, index: usize) -> Vec<Vec<u8>> {
     built.pop().unwrap_or_default()
 }
 
-fn preserved_slot(body: &[u8]) -> LogSlot {
-    LogSlot {
+fn preserved_line(body: &[u8]) -> PlannedLine {
+    PlannedLine {
         what: LineRelation::Kept,
         bytes: [body, b"\n"].concat(),
     }
 }
 
 /// The session line.
-fn meta(body: &[u8]) -> LogSlot {
+fn meta(body: &[u8]) -> PlannedLine {
     let own = records::note(body, NAME).unwrap_or(b"{}");
     let payload = json::member(own, "session_meta").unwrap_or(b"{}");
     let envelope = json::member(own, "envelope").map(items::members);
@@ -150,16 +150,16 @@ fn meta(body: &[u8]) -> LogSlot {
         Some(_) => payload.to_vec(),
         None => items::line(Some(&envelope.unwrap_or_default()), "session_meta", payload),
     };
-    preserved_slot(&line)
+    preserved_line(&line)
 }
 
-fn event(session: &Session, index: usize) -> Option<LogSlot> {
+fn event(session: &Session, index: usize) -> Option<PlannedLine> {
     let record = session.record(index);
     let event = record.event()?;
     if event.name() == "foreign" {
         let raw = records::passthrough_raw(event.raw, NAME)?;
         let line = CodexLine::parse(raw, Position { line: 1, offset: 1 });
-        return Some(LogSlot {
+        return Some(PlannedLine {
             what: other_line(&line),
             bytes: [raw, b"\n"].concat(),
         });
@@ -185,7 +185,7 @@ fn event(session: &Session, index: usize) -> Option<LogSlot> {
     let time = json::member(event.raw, "at");
     let envelope = items::preserved_envelope(json::member(own, "envelope"), time);
     let envelope = envelope.as_deref().map(items::members);
-    Some(LogSlot {
+    Some(PlannedLine {
         what: LineRelation::Compacted(index),
         bytes: [
             items::line(envelope.as_deref(), "compacted", &payload.finish()).as_slice(),
@@ -200,7 +200,7 @@ fn message(
     session: &Session,
     index: usize,
     built: Vec<Vec<u8>>,
-    slots: &mut Vec<LogSlot>,
+    planned: &mut Vec<PlannedLine>,
     taken: &mut [bool],
 ) {
     let record = session.record(index);
@@ -214,7 +214,7 @@ fn message(
             items::preserved_envelope(envelope.and_then(|raw| json::member(raw, "envelope")), time);
         let members = envelope.as_deref().map(items::members);
         let event = items::user_event(&items::display_text(message), Some(rest));
-        slots.push(LogSlot {
+        planned.push(PlannedLine {
             what: LineRelation::Event(index),
             bytes: [
                 items::line(members.as_deref(), "event_msg", &event).as_slice(),
@@ -242,14 +242,14 @@ fn message(
             }
             taken[next] = true;
             match session.class(next) {
-                Class::Unreadable => slots.push(preserved_slot(session.record(next).body)),
-                _ => slots.extend(event(session, next)),
+                Class::Unreadable => planned.push(preserved_line(session.record(next).body)),
+                _ => planned.extend(event(session, next)),
             }
             next += 1;
         }
         let envelope = items::preserved_envelope(json::member(note, "envelope"), time);
         let members = envelope.as_deref().map(items::members);
-        slots.push(LogSlot {
+        planned.push(PlannedLine {
             what: LineRelation::Item(index),
             bytes: [
                 items::line(members.as_deref(), "response_item", item).as_slice(),
@@ -261,10 +261,10 @@ fn message(
 }
 
 /// Whether user messages are only in display events.
-pub fn has_only_display_events(slots: &[LogSlot]) -> bool {
-    slots
+pub fn has_only_display_events(planned: &[PlannedLine]) -> bool {
+    planned
         .iter()
-        .any(|slot| matches!(slot.what, LineRelation::Event(_)))
+        .any(|planned_line| matches!(planned_line.what, LineRelation::Event(_)))
 }
 
 /// Whether none of the remaining lines is an item that the user wrote.
