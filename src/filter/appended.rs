@@ -59,7 +59,7 @@ impl AppendedMessages {
         let mut reshaping = ViewEdit::of(&self.view);
         self.items
             .iter()
-            .for_each(|at| reshaping.fates[*at] = ItemChange::Goes);
+            .for_each(|at| reshaping.changes[*at] = ItemChange::Drop);
         let about = CompactionInfo {
             strategy: STRATEGY.to_string(),
             sizes: None,

@@ -100,14 +100,14 @@ pub fn plan(
     let chosen = choice.chosen(session, &view)?;
     let mut reshaping = ViewEdit::of(&view);
     let (mut dropped, mut messages) = (0, 0);
-    for ((item, change), is_chosen) in view.items.iter().zip(&mut reshaping.fates).zip(chosen) {
+    for ((item, change), is_chosen) in view.items.iter().zip(&mut reshaping.changes).zip(chosen) {
         if matches!(item, Item::Summary(_)) {
             continue;
         }
         messages += 1;
         let is_safe = item.is_never_dropped(session) && (choice.keeps || !choice.names_system());
         if is_chosen != choice.keeps && !is_safe {
-            *change = ItemChange::Goes;
+            *change = ItemChange::Drop;
             dropped += 1;
         }
     }
@@ -118,8 +118,8 @@ pub fn plan(
         strategy: "drop".to_string(),
         sizes: None,
     };
-    let goes = |change: &&ItemChange| **change == ItemChange::Goes;
-    let stamp = stamp(&format!("{}", reshaping.fates.iter().filter(goes).count()))?;
+    let goes = |change: &&ItemChange| **change == ItemChange::Drop;
+    let stamp = stamp(&format!("{}", reshaping.changes.iter().filter(goes).count()))?;
     let event = reshaping.event(session, &view, &about, &stamp)?;
     Ok(Plan::Lines(
         vec![event],

@@ -183,17 +183,17 @@ fn reshaping(
     for group in groups::of(api, (session, view), request, fixed) {
         for step in align::steps(group) {
             match step {
-                AlignStep::Goes(item) => reshaping.fates[item] = ItemChange::Goes,
-                AlignStep::Becomes(item, before, after) => {
+                AlignStep::Drop(item) => reshaping.changes[item] = ItemChange::Drop,
+                AlignStep::Replace(item, before, after) => {
                     let body = repaired_body(view.items[item].body(session), &before, &after.body);
-                    reshaping.fates[item] = ItemChange::Becomes(noted(body, &after.notes));
+                    reshaping.changes[item] = ItemChange::Replace(noted(body, &after.notes));
                 }
-                AlignStep::New(place, built) => puts.push((place.unwrap_or(behind), built)),
+                AlignStep::Insert(place, built) => puts.push((place.unwrap_or(behind), built)),
             }
         }
     }
     for item in separators((session, view), request, fixed) {
-        reshaping.fates[item] = ItemChange::Goes;
+        reshaping.changes[item] = ItemChange::Drop;
     }
     puts.sort_by_key(|(place, _)| *place);
     let mut taken = None;

@@ -78,7 +78,7 @@ impl Estimate {
     }
 
     /// Estimated tokens of a text as a separate message.
-    pub fn said(self, role: &str, text: &str) -> u64 {
+    pub fn message_tokens(self, role: &str, text: &str) -> u64 {
         match self {
             Estimate::Chars4 => (role.len() + text.len()) as u64 / 4,
             Estimate::Picoclaw => (characters(text) + PICOCLAW_FRAME) * 2 / 5,

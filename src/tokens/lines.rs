@@ -46,23 +46,23 @@ impl LineTokens {
     }
 
     /// Tokens of a summary as a message. Only the ends of a long one are copied.
-    pub fn said_quoted(&self, role: &str, summary: &str) -> u64 {
+    pub fn quoted_message_tokens(&self, role: &str, summary: &str) -> u64 {
         let start = first_lines(summary.as_bytes()).0.len();
         let end = self.seam()(summary);
         if start < end && is_quoted_as_is(summary) {
             let ends = [&summary[..start], &summary[end..]].concat();
             if is_quoted_as_is(&ends) {
-                return self.said(role, &quoted(&ends)) + self.count(&summary[start..end]);
+                return self.message_tokens(role, &quoted(&ends)) + self.count(&summary[start..end]);
             }
         }
-        self.said(role, &quoted(summary))
+        self.message_tokens(role, &quoted(summary))
     }
 
     /// Tokens of a text as a message.
-    pub fn said(&self, role: &str, text: &str) -> u64 {
+    pub fn message_tokens(&self, role: &str, text: &str) -> u64 {
         match self.tokenizer.0 {
-            Counting::Encoding(_) => self.tokenizer.said(role, "") + self.count(text),
-            Counting::Estimate(_) | Counting::External(_) => self.tokenizer.said(role, text),
+            Counting::Encoding(_) => self.tokenizer.message_tokens(role, "") + self.count(text),
+            Counting::Estimate(_) | Counting::External(_) => self.tokenizer.message_tokens(role, text),
         }
     }
 
@@ -141,9 +141,9 @@ mod tests {
                 let lines = LineTokens::of(tokenizer);
                 for text in texts.iter().map(|text| text.join("\n")) {
                     prop_assert_eq!(lines.count(&text), tokenizer.count(&text), "{} of {:?}", tokenizer.name(), &text);
-                    prop_assert_eq!(lines.said("user", &text), tokenizer.said("user", &text), "{} of {:?}", tokenizer.name(), &text);
-                    let said = tokenizer.said("system", &quoted(&text));
-                    prop_assert_eq!(lines.said_quoted("system", &text), said, "{} of {:?}", tokenizer.name(), &text);
+                    prop_assert_eq!(lines.message_tokens("user", &text), tokenizer.message_tokens("user", &text), "{} of {:?}", tokenizer.name(), &text);
+                    let message_tokens = tokenizer.message_tokens("system", &quoted(&text));
+                    prop_assert_eq!(lines.quoted_message_tokens("system", &text), message_tokens, "{} of {:?}", tokenizer.name(), &text);
                     let seam = lines.seam()(&text);
                     if seam > 0 {
                         let both = tokenizer.count(&text[..seam]) + tokenizer.count(&text[seam..]);

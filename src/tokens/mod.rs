@@ -141,10 +141,10 @@ impl Tokenizer {
     }
 
     /// Tokens of a text as a message, such as a summary.
-    pub fn said(self, role: &str, text: &str) -> u64 {
+    pub fn message_tokens(self, role: &str, text: &str) -> u64 {
         match self.0 {
             Counting::Encoding(encoding) => message_cost::FRAME + encoding.count(role) + encoding.count(text),
-            Counting::Estimate(estimate) => estimate.said(role, text),
+            Counting::Estimate(estimate) => estimate.message_tokens(role, text),
             Counting::External(external) => message_cost::FRAME + external.count(role) + external.count(text),
         }
     }

@@ -54,7 +54,7 @@ pub fn of_item(session: &Session, item: &Item, counter: Counter) -> u64 {
     if let Item::Summary(_) = item {
         // By default, it is sent as a system message.
         let quoted = summary::quoted(&item.summary(session).unwrap_or_default());
-        return counter.tokenizer().said(Role::System.name(), &quoted);
+        return counter.tokenizer().message_tokens(Role::System.name(), &quoted);
     }
     let message = item.message(session);
     message.map_or(0, |message| counter.message(&message))

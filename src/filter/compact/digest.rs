@@ -19,8 +19,8 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
             .or_default()
             .push_back(short(&message.text(), CALL));
     }
-    let said = |role: Role| messages.iter().filter(move |message| message.role() == role);
-    let mut parts: Vec<String> = said(Role::User)
+    let messages_of = |role: Role| messages.iter().filter(move |message| message.role() == role);
+    let mut parts: Vec<String> = messages_of(Role::User)
         .map(|message| format!("user: {}", short(&message.text(), TEXT)))
         .collect();
     for call in messages.iter().flat_map(Message::tool_calls) {
@@ -32,7 +32,7 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
             short(&call.arguments, CALL)
         ));
     }
-    let mut answers = said(Role::Assistant).map(|message| short(&message.text(), TEXT));
+    let mut answers = messages_of(Role::Assistant).map(|message| short(&message.text(), TEXT));
     if let Some(answer) = answers.rfind(|text| !text.is_empty()) {
         parts.push(format!("assistant: {answer}"));
     }

@@ -13,18 +13,18 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemChange {
     /// Keep the item.
-    Stays,
+    Keep,
     /// Drop the item from the view.
-    Goes,
+    Drop,
     /// Replace the item with this message: a whole line without its newline.
-    Becomes(Vec<u8>),
+    Replace(Vec<u8>),
 }
 
 /// The changes to a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewEdit {
     /// One change for each item.
-    pub fates: Vec<ItemChange>,
+    pub changes: Vec<ItemChange>,
     /// Inserted messages, in order: the item that each one precedes (the number of items: at the end), and its line.
     pub inserts: Vec<(usize, Vec<u8>)>,
     /// The summary that replaces any earlier summary.
@@ -83,7 +83,7 @@ impl ViewEdit {
     /// Keeps every item.
     pub fn of(view: &View) -> ViewEdit {
         ViewEdit {
-            fates: vec![ItemChange::Stays; view.items.len()],
+            changes: vec![ItemChange::Keep; view.items.len()],
             ..ViewEdit::default()
         }
     }
@@ -92,7 +92,7 @@ impl ViewEdit {
     pub fn is_empty(&self) -> bool {
         self.summary.is_none()
             && self.inserts.is_empty()
-            && self.fates.iter().all(|change| *change == ItemChange::Stays)
+            && self.changes.iter().all(|change| *change == ItemChange::Keep)
     }
 
     /// Encodes the event as a line without its newline. An inserted message without an id gets one derived from the
@@ -145,10 +145,10 @@ impl ViewEdit {
     }
 
     fn drops_summary(&self, view: &View) -> bool {
-        let pairs = view.items.iter().zip(&self.fates);
+        let pairs = view.items.iter().zip(&self.changes);
         pairs
             .into_iter()
-            .any(|(item, change)| matches!(item, Item::Summary(_)) && *change != ItemChange::Stays)
+            .any(|(item, change)| matches!(item, Item::Summary(_)) && *change != ItemChange::Keep)
     }
 
     /// Writes the ids of the dropped items, runs of lines as ranges, and the fingerprint of the lines, which it returns.
@@ -164,8 +164,9 @@ impl ViewEdit {
         let mut items = (0..view.items.len()).peekable();
         while let Some(at) = items.next() {
             let goes = |at: usize| {
-                let becomes = matches!(&self.fates[at], ItemChange::Becomes(body) if ids.is_replaced(at, body, session, view));
-                (self.fates[at] == ItemChange::Goes || becomes) && !matches!(view.items[at], Item::Summary(_))
+                let becomes = matches!(&self.changes[at], ItemChange::Replace(body) if ids.is_replaced(at, body, session, view));
+                (self.changes[at] == ItemChange::Drop || becomes)
+                    && !matches!(view.items[at], Item::Summary(_))
             };
             if !goes(at) {
                 continue;
@@ -193,8 +194,8 @@ impl ViewEdit {
 
     fn edits<'r>(&'r self, session: &Session, view: &View, ids: &MessageIdLists<'_>) -> ViewEdits<'r> {
         let mut edits = ViewEdits::default();
-        for (at, change) in self.fates.iter().enumerate() {
-            let ItemChange::Becomes(body) = change else {
+        for (at, change) in self.changes.iter().enumerate() {
+            let ItemChange::Replace(body) = change else {
                 continue;
             };
             if ids.is_replaced(at, body, session, view) {
@@ -279,7 +280,7 @@ impl<'s> MessageIdLists<'s> {
         for at in (0..lines.len()).rev() {
             anchors[at] = if is_summary(at) { anchors[at + 1] } else { Some(at) };
         }
-        let changed = (0..lines.len()).filter(|at| reshaping.fates[*at] != ItemChange::Stays);
+        let changed = (0..lines.len()).filter(|at| reshaping.changes[*at] != ItemChange::Keep);
         let places = reshaping.inserts.iter().map(|(at, _)| *at);
         let places = places.chain(reshaping.summary.iter().map(|summary| summary.before));
         let mut named = vec![false; lines.len()];

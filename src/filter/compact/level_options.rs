@@ -18,7 +18,7 @@ pub struct LevelOption {
     pub level: AtomLevel,
     pub tokens: u64,
     prior: u64,
-    /// The end of its terms; they begin at the end of the terms of the previous rung.
+    /// The end of its terms; they begin at the end of the terms of the previous choice.
     terms: u32,
     /// The number of leading terms that still have a value.
     left: u32,
@@ -26,103 +26,105 @@ pub struct LevelOption {
 
 /// The levels of a message group from the lowest up, without the dropped one.
 #[derive(Clone, Copy)]
-pub struct Ladder {
-    /// The end of its rungs; they begin at the end of the rungs of the previous ladder.
-    rungs: u32,
-    /// The number of rungs to offer before those for results.
-    pub said: u8,
-    /// The number of rungs climbed so far.
+pub struct GroupLevels {
+    /// The end of its choices; they begin at the end of the choices of the previous group.
+    choices: u32,
+    /// The number of choices to offer before those for results.
+    pub dialog: u8,
+    /// The number of levels raised so far.
     pub on: u8,
 }
 
-/// Ladders, the rungs of all of them, and the terms of all rungs.
+/// Message groups, the choices of all of them, and the terms of all choices.
 #[derive(Default)]
 struct LevelTables {
-    ladders: Vec<Ladder>,
-    rungs: Vec<LevelOption>,
+    groups: Vec<GroupLevels>,
+    choices: Vec<LevelOption>,
     terms: TermList,
 }
 
 impl LevelTables {
-    /// Appends the ladders of another part.
+    /// Appends the groups of another part.
     fn append(&mut self, other: LevelTables) {
-        if self.ladders.is_empty() {
+        if self.groups.is_empty() {
             *self = other;
             return;
         }
-        let (rungs, terms) = (self.rungs.len() as u32, self.terms.len() as u32);
+        let (choices, terms) = (self.choices.len() as u32, self.terms.len() as u32);
         self.terms.append(&other.terms);
-        self.rungs.extend(other.rungs.iter().map(|rung| LevelOption {
-            terms: rung.terms + terms,
-            ..*rung
-        }));
-        self.ladders.extend(other.ladders.iter().map(|ladder| Ladder {
-            rungs: ladder.rungs + rungs,
-            ..*ladder
+        self.choices
+            .extend(other.choices.iter().map(|choice| LevelOption {
+                terms: choice.terms + terms,
+                ..*choice
+            }));
+        self.groups.extend(other.groups.iter().map(|group| GroupLevels {
+            choices: group.choices + choices,
+            ..*group
         }));
     }
 }
 
 /// The levels of message groups, and the value of each term.
-pub struct Ladders {
+pub struct LevelChoices {
     read: LevelTables,
     /// The current value of each term; halved by each chosen group that contains the term.
     worth: Vec<u64>,
 }
 
-impl Ladders {
-    /// The number of ladders.
+impl LevelChoices {
+    /// The number of groups.
     pub fn len(&self) -> usize {
-        self.read.ladders.len()
+        self.read.groups.len()
     }
 
-    pub fn get(&self, nth: usize) -> Ladder {
-        self.read.ladders[nth]
+    pub fn get(&self, nth: usize) -> GroupLevels {
+        self.read.groups[nth]
     }
 
-    fn first_rung(&self, nth: usize) -> usize {
+    fn first_choice(&self, nth: usize) -> usize {
         nth.checked_sub(1)
-            .map_or(0, |before| self.read.ladders[before].rungs as usize)
+            .map_or(0, |before| self.read.groups[before].choices as usize)
     }
 
-    /// The rungs of a ladder.
+    /// The choices of a group.
     pub fn options(&self, nth: usize) -> &[LevelOption] {
-        &self.read.rungs[self.first_rung(nth)..self.get(nth).rungs as usize]
+        &self.read.choices[self.first_choice(nth)..self.get(nth).choices as usize]
     }
 
-    /// The index of a rung's first term.
-    fn first_term(&self, rung: usize) -> usize {
-        rung.checked_sub(1)
-            .map_or(0, |before| self.read.rungs[before].terms as usize)
+    /// The index of a choice's first term.
+    fn first_term(&self, choice: usize) -> usize {
+        choice
+            .checked_sub(1)
+            .map_or(0, |before| self.read.choices[before].terms as usize)
     }
 
-    /// Reads the first term of a ladder.
+    /// Reads the first term of a group.
     pub fn touch(&self, nth: usize) -> u32 {
-        let term = self.first_term(self.first_rung(nth));
+        let term = self.first_term(self.first_choice(nth));
         self.read.terms.get(term)
     }
 
-    /// The gain of a rung over the one below.
-    pub fn gain(&mut self, nth: usize, rung: usize) -> u128 {
-        let rung = self.first_rung(nth) + rung;
-        let start = self.first_term(rung);
-        let rung = &mut self.read.rungs[rung];
-        let sum = self.read.terms.sum(start, &mut rung.left, &self.worth);
+    /// The gain of a choice over the one below.
+    pub fn gain(&mut self, nth: usize, choice: usize) -> u128 {
+        let choice = self.first_choice(nth) + choice;
+        let start = self.first_term(choice);
+        let choice = &mut self.read.choices[choice];
+        let sum = self.read.terms.sum(start, &mut choice.left, &self.worth);
         // A level without new terms still has a small value.
-        (u128::from(rung.prior) * u128::from(sum)).max(1)
+        (u128::from(choice.prior) * u128::from(sum)).max(1)
     }
 
-    /// Climbs a ladder up to this rung.
-    pub fn climb(&mut self, nth: usize, to: usize) {
-        let first = self.first_rung(nth);
-        for rung in first + usize::from(self.get(nth).on)..first + to {
-            let start = self.first_term(rung);
-            let end = start + self.read.rungs[rung].left as usize;
+    /// Raises a group to this choice.
+    pub fn raise(&mut self, nth: usize, to: usize) {
+        let first = self.first_choice(nth);
+        for choice in first + usize::from(self.get(nth).on)..first + to {
+            let start = self.first_term(choice);
+            let end = start + self.read.choices[choice].left as usize;
             self.read
                 .terms
                 .for_each(start..end, |term| self.worth[term] >>= 1);
         }
-        self.read.ladders[nth].on = to as u8;
+        self.read.groups[nth].on = to as u8;
     }
 }
 
@@ -133,18 +135,18 @@ pub fn read(
     options: &CompactOptions,
     maskable: &MaskCandidates,
     free: &[usize],
-) -> Ladders {
+) -> LevelChoices {
     let leaves: HashSet<usize> = free.iter().copied().collect();
     let fixed = |at: &usize| work.items[*at].atom().is_some_and(|atom| !leaves.contains(&atom));
     let stays: Vec<usize> = (0..work.items.len())
         .filter(|at| fixed(at) && !work.is_dropped(*at))
         .collect();
     let bytes = work.counter.tokenizer().work(work.session.size());
-    let (mut all, mut said) = (LevelTables::default(), TermList::default());
+    let (mut all, mut fixed_terms) = (LevelTables::default(), TermList::default());
     let count = read_all(
         (free.len() + stays.len(), bytes),
         |range, reader| {
-            let (mut read, mut said) = (LevelTables::default(), TermList::default());
+            let (mut read, mut fixed_terms) = (LevelTables::default(), TermList::default());
             let mut found = Vec::new();
             for nth in range {
                 match free.get(nth) {
@@ -157,28 +159,28 @@ pub fn read(
                         if let Some(message) = work.message(stays[nth - free.len()]) {
                             found.clear();
                             reader.read(nth, &message.text(), &mut found);
-                            said.extend(&found);
+                            fixed_terms.extend(&found);
                         }
                     }
                 }
             }
-            (read, said)
+            (read, fixed_terms)
         },
         |(mut read, mut more), now| {
             read.terms.renumber(now);
             more.renumber(now);
             all.append(read);
-            said.append(&more);
+            fixed_terms.append(&more);
         },
     );
     let (mut having, mut chosen) = (vec![0; count], vec![0u32; count]);
     all.terms.for_each(0..all.terms.len(), |term| having[term] += 1);
-    said.for_each(0..said.len(), |term| chosen[term] += 1);
-    let mut worth = weights(all.ladders.len() as u64, having.into_iter());
+    fixed_terms.for_each(0..fixed_terms.len(), |term| chosen[term] += 1);
+    let mut worth = weights(all.groups.len() as u64, having.into_iter());
     for (worth, times) in worth.iter_mut().zip(chosen) {
         *worth >>= times.min(63);
     }
-    Ladders { read: all, worth }
+    LevelChoices { read: all, worth }
 }
 
 fn level_options(
@@ -190,7 +192,7 @@ fn level_options(
     (reader, found): (&mut TextReader, &mut Vec<u32>),
     read: &mut LevelTables,
 ) {
-    let (mut said, mut calls, mut results) = (Cow::Borrowed(""), String::new(), String::new());
+    let (mut dialog_text, mut calls, mut results) = (Cow::Borrowed(""), String::new(), String::new());
     let (mut masked, mut short) = (0, 0);
     let mut speaker = None;
     let mut shortened = String::new();
@@ -220,8 +222,8 @@ fn level_options(
             short += now;
             // The text of a message alone needs no copy.
             match message.tool_calls.is_none() && work.atoms[atom].items.len() == 1 {
-                true => said = text,
-                false => push_line(said.to_mut(), &text),
+                true => dialog_text = text,
+                false => push_line(dialog_text.to_mut(), &text),
             }
             for call in message.tool_calls() {
                 push_line(&mut calls, &call.name);
@@ -237,15 +239,15 @@ fn level_options(
         (false, true) => (AtomLevel::HeadTail, short),
         (false, false) => (AtomLevel::Full, full),
     };
-    let first = read.rungs.len();
+    let first = read.choices.len();
     // Appends a level with these texts; returns the marks of the first one.
-    let mut rung = |(level, tokens), texts: &[&str]| {
+    let mut choice = |(level, tokens), texts: &[&str]| {
         found.clear();
         let mut marks = texts.iter().map(|text| reader.read(nth, text, found));
         let of_first = marks.next().unwrap_or_default();
         marks.for_each(drop);
         read.terms.extend(found);
-        read.rungs.push(LevelOption {
+        read.choices.push(LevelOption {
             level,
             tokens,
             prior: 0,
@@ -255,33 +257,33 @@ fn level_options(
         of_first
     };
     // If the call and the placeholder of its result make up most of the group, the summary can quote the text alone.
-    let quoted = (options.steps.summary && !calls.is_empty() && !said.trim().is_empty())
-        .then(|| work.counter.tokenizer().count(&said) + QUOTED)
+    let quoted = (options.steps.summary && !calls.is_empty() && !dialog_text.trim().is_empty())
+        .then(|| work.counter.tokenizer().count(&dialog_text) + QUOTED)
         .filter(|quoted| *quoted < lowest.1);
-    let of_quoted = quoted.map(|quoted| rung((AtomLevel::Dropped, quoted), &[&said]));
+    let of_quoted = quoted.map(|quoted| choice((AtomLevel::Dropped, quoted), &[&dialog_text]));
     // A text adds no terms again.
-    let first_said = if quoted.is_some() { "" } else { &*said };
-    let of_said = match lowest.0 {
-        AtomLevel::Masked => rung(lowest, &[first_said, &calls]),
-        AtomLevel::HeadTail => rung(lowest, &[first_said, &calls, &shortened]),
-        _ => rung(lowest, &[first_said, &calls, &results]),
+    let first_text = if quoted.is_some() { "" } else { &*dialog_text };
+    let of_text = match lowest.0 {
+        AtomLevel::Masked => choice(lowest, &[first_text, &calls]),
+        AtomLevel::HeadTail => choice(lowest, &[first_text, &calls, &shortened]),
+        _ => choice(lowest, &[first_text, &calls, &results]),
     };
     if can_mask && can_shorten {
-        rung((AtomLevel::HeadTail, short), &[&shortened]);
+        choice((AtomLevel::HeadTail, short), &[&shortened]);
     }
-    let of_results = (lowest.0 != AtomLevel::Full).then(|| rung((AtomLevel::Full, full), &[&results]));
+    let of_results = (lowest.0 != AtomLevel::Full).then(|| choice((AtomLevel::Full, full), &[&results]));
     let of_dialog = 1 + u8::from(quoted.is_some());
     let prior = |text: &str, marks, role| Prior::marked(text, marks).role(role).recency(nth, all).product();
-    let (dialog, of_tools) = read.rungs[first..].split_at_mut(of_dialog.into());
-    let of_said = prior(&said, of_quoted.unwrap_or(of_said), speaker);
-    dialog.iter_mut().for_each(|rung| rung.prior = of_said);
+    let (dialog, of_tools) = read.choices[first..].split_at_mut(of_dialog.into());
+    let of_text = prior(&dialog_text, of_quoted.unwrap_or(of_text), speaker);
+    dialog.iter_mut().for_each(|choice| choice.prior = of_text);
     if let Some(marks) = of_results {
         let of_results = prior(&results, marks, Some(Role::Tool));
-        of_tools.iter_mut().for_each(|rung| rung.prior = of_results);
+        of_tools.iter_mut().for_each(|choice| choice.prior = of_results);
     }
-    read.ladders.push(Ladder {
-        rungs: read.rungs.len() as u32,
-        said: of_dialog,
+    read.groups.push(GroupLevels {
+        choices: read.choices.len() as u32,
+        dialog: of_dialog,
         on: 0,
     });
 }

@@ -6,7 +6,7 @@
 //! quotes the other chosen groups, under their dates.
 
 use super::goal::{CompactionGoal, part};
-use super::level_options::{Ladders, LevelOption, read};
+use super::level_options::{LevelChoices, LevelOption, read};
 use super::levels::set;
 use super::options::CompactOptions;
 use super::prefix::SummaryLimit;
@@ -84,7 +84,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .copied()
         .filter(|at| maskable.contains_key(at))
         .collect();
-    let said: u64 = free
+    let dialog_tokens: u64 = free
         .iter()
         .flat_map(|atom| &work.atoms[*atom].items)
         .filter(|at| !work.is_result(**at))
@@ -93,7 +93,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let share = part(budget, options.summary_share)
         .min(free_tokens + previous)
         .max(reserve);
-    for (results, room) in [(older, share.max(said)), (newest, share)] {
+    for (results, room) in [(older, share.max(dialog_tokens)), (newest, share)] {
         step::shrink::run(work, options, &results, &|work| {
             work.total - leaving + room <= budget
         });
@@ -192,60 +192,60 @@ fn choose(
     free: &[usize],
     (mut room, least): (u64, u64),
 ) -> Vec<AtomLevel> {
-    let mut ladders = read(work, options, maskable, free);
-    let all = 0..ladders.len();
+    let mut groups = read(work, options, maskable, free);
+    let all = 0..groups.len();
     // If not even the lowest levels fit, some groups are dropped, and the summary needs tokens to cover them.
-    let lowest = all.clone().filter_map(|nth| ladders.options(nth).first());
-    if lowest.map(|rung| rung.tokens).sum::<u64>() > room {
+    let lowest = all.clone().filter_map(|nth| groups.options(nth).first());
+    if lowest.map(|choice| choice.tokens).sum::<u64>() > room {
         room = room.saturating_sub(least);
     }
     // Dialog comes first: a result can be fetched again from its tool or by its placeholder, dialog cannot.
     for results in [false, true] {
-        let mut climb = Climb {
-            ladders: &mut ladders,
+        let mut search = LevelSearch {
+            groups: &mut groups,
             room,
             results,
         };
-        take_best(&mut climb, all.clone());
-        room = climb.room;
+        take_best(&mut search, all.clone());
+        room = search.room;
     }
-    let level = |nth: usize| match usize::from(ladders.get(nth).on) {
+    let level = |nth: usize| match usize::from(groups.get(nth).on) {
         0 => AtomLevel::Dropped,
-        on => ladders.options(nth)[on - 1].level,
+        on => groups.options(nth)[on - 1].level,
     };
     all.map(level).collect()
 }
 
-/// Steps up, the densest first, until none fits: up to the rungs for results, or all the way.
-struct Climb<'l> {
-    ladders: &'l mut Ladders,
+/// Steps up, the densest first, until none fits: up to the choices for results, or all the way.
+struct LevelSearch<'l> {
+    groups: &'l mut LevelChoices,
     room: u64,
     results: bool,
 }
 
-impl OfferSource for Climb<'_> {
+impl OfferSource for LevelSearch<'_> {
     fn touch(&self, nth: usize) -> u32 {
-        self.ladders.touch(nth)
+        self.groups.touch(nth)
     }
 
-    /// The step from a ladder's current rung with the largest gain per token, of those that fit.
+    /// The step from a group's current choice with the largest gain per token, of those that fit.
     fn offer(&mut self, nth: usize) -> Option<GreedyOffer> {
-        let (ladder, rungs) = (self.ladders.get(nth), self.ladders.options(nth));
+        let (group, choices) = (self.groups.get(nth), self.groups.options(nth));
         let end = if self.results {
-            rungs.len()
+            choices.len()
         } else {
-            ladder.said.into()
+            group.dialog.into()
         };
-        let on = usize::from(ladder.on);
-        let stands = on.checked_sub(1).map_or(0, |on| rungs[on].tokens);
-        let cost = |rung: &LevelOption| rung.tokens.saturating_sub(stands).max(1);
-        // Rungs above the highest one that fits can be skipped.
-        let end = (on..end).rev().find(|to| cost(&rungs[*to]) <= self.room)? + 1;
+        let on = usize::from(group.on);
+        let current = on.checked_sub(1).map_or(0, |on| choices[on].tokens);
+        let cost = |choice: &LevelOption| choice.tokens.saturating_sub(current).max(1);
+        // Choices above the highest one that fits can be skipped.
+        let end = (on..end).rev().find(|to| cost(&choices[*to]) <= self.room)? + 1;
         let mut gain = 0;
         let mut best: Option<GreedyOffer> = None;
         for to in on..end {
-            let cost = cost(&self.ladders.options(nth)[to]);
-            gain += self.ladders.gain(nth, to);
+            let cost = cost(&self.groups.options(nth)[to]);
+            gain += self.groups.gain(nth, to);
             let offer = GreedyOffer::new((nth, to + 1), gain, cost);
             if cost <= self.room && best.is_none_or(|best| offer > best) {
                 best = Some(offer);
@@ -256,7 +256,7 @@ impl OfferSource for Climb<'_> {
 
     fn take(&mut self, offer: GreedyOffer) -> bool {
         let (nth, to) = (offer.of as usize, offer.to as usize);
-        self.ladders.climb(nth, to);
+        self.groups.raise(nth, to);
         self.room -= offer.tokens.min(self.room);
         true
     }

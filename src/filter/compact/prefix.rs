@@ -149,7 +149,10 @@ impl Prefix {
             shared -= 1;
         }
         self.bytes += common(&line(&old), &line(now)) as u64;
-        self.tokens += work.counter.tokenizer().said(Role::System.name(), &one[..shared]);
+        self.tokens += work
+            .counter
+            .tokenizer()
+            .message_tokens(Role::System.name(), &one[..shared]);
     }
 }
 

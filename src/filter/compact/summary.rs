@@ -267,7 +267,7 @@ pub(in crate::filter) fn summary_of_span(
             Some(text) => format!("{text}\n{}", built.text),
             None => built.text,
         };
-        let tokens = lines.said_quoted(Role::System.name(), &content);
+        let tokens = lines.quoted_message_tokens(Role::System.name(), &content);
         if tokens > room {
             budget = budget
                 .saturating_sub((tokens - room).max(1))

@@ -38,7 +38,7 @@ impl ViewChanges {
     pub fn keeping(history: &CompatHistory<'_>, keeps: impl Fn(usize) -> bool) -> ViewChanges {
         let mut choice = ViewChanges::unchanged(history);
         for message in (0..history.len()).filter(|message| !keeps(*message)) {
-            choice.reshaping.fates[history.item(message)] = ItemChange::Goes;
+            choice.reshaping.changes[history.item(message)] = ItemChange::Drop;
         }
         choice
     }
@@ -55,13 +55,13 @@ impl ViewChanges {
     /// Replaces a message with another line.
     pub fn rewrite(&mut self, history: &CompatHistory<'_>, message: usize, line: Vec<u8>) {
         if line != history.body(message) {
-            self.reshaping.fates[history.item(message)] = ItemChange::Becomes(line);
+            self.reshaping.changes[history.item(message)] = ItemChange::Replace(line);
         }
     }
 
     /// Requests a summary of the dropped items.
     pub fn summarising(mut self) -> ViewChanges {
-        self.summarised = (0..self.reshaping.fates.len())
+        self.summarised = (0..self.reshaping.changes.len())
             .filter(|item| self.is_dropped(*item))
             .collect();
         self
@@ -75,7 +75,7 @@ impl ViewChanges {
 
     /// Whether an item is dropped.
     pub fn is_dropped(&self, item: usize) -> bool {
-        self.reshaping.fates[item] == ItemChange::Goes
+        self.reshaping.changes[item] == ItemChange::Drop
     }
 
     /// Whether the choice changes the view.

@@ -58,7 +58,7 @@ pub fn limit(
     let is_user = |at: &usize| history.role(*at) == Role::User;
     let without = |mut choice: ViewChanges, removed: usize| {
         for at in &summaries[..removed] {
-            choice.reshaping.fates[*at] = ItemChange::Goes;
+            choice.reshaping.changes[*at] = ItemChange::Drop;
         }
         choice
     };
@@ -214,7 +214,7 @@ pub fn design(
     for nth in 0..removed {
         inserts.extend(digest_of(nth).map(|line| (0, line)));
         for message in exchange(nth) {
-            choice.reshaping.fates[history.item(message)] = ItemChange::Goes;
+            choice.reshaping.changes[history.item(message)] = ItemChange::Drop;
         }
     }
     choice.reshaping.inserts = inserts;

@@ -179,7 +179,7 @@ pub fn trim(
     let mut left = fixed;
     for at in 0..history.len() {
         if removed[at] {
-            choice.reshaping.fates[history.item(at)] = ItemChange::Goes;
+            choice.reshaping.changes[history.item(at)] = ItemChange::Drop;
         } else {
             left += counts[at];
         }

@@ -117,14 +117,14 @@ fn sum_up(
         .summary_item
         .and_then(|at| Some((at, work.view.items[at].summary(work.session)?)));
     let shortened = choice.reshaping.summary.take().map(|summary| summary.content);
-    let changes = &choice.reshaping.fates;
+    let changes = &choice.reshaping.changes;
     let most = limit.map_or(UNBOUND, |(tokens, _)| tokens);
     let mut span = SummarySpan {
         covered: &choice.summarised,
         before: text
             .as_ref()
             .map(|(at, text)| (*at, shortened.as_deref().unwrap_or(text))),
-        stays: &|at| changes[at] != compact::event::ItemChange::Goes,
+        stays: &|at| changes[at] != compact::event::ItemChange::Drop,
         room: options.summary_budget.unwrap_or(most),
         whole: None,
         must_shrink: true,
@@ -152,7 +152,7 @@ fn size(work: &CompactionState<'_>, reshaping: &ViewEdit) -> Size {
         size.messages += 1;
         size.tokens += tokens;
     };
-    for at in 0..reshaping.fates.len() {
+    for at in 0..reshaping.changes.len() {
         let replaced = reshaping.summary.is_some() && matches!(work.view.items[at], Item::Summary(_));
         if let (Some(tokens), false) = (report::after(work, reshaping, at), replaced) {
             add(tokens);

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 
 /// Tokens of an item after the compaction; none when it is dropped.
 pub(super) fn after(work: &CompactionState<'_>, reshaping: &ViewEdit, at: usize) -> Option<u64> {
-    match &reshaping.fates[at] {
-        ItemChange::Stays => Some(work.items[at].now),
-        ItemChange::Becomes(line) => Some(work.cost(line)),
-        ItemChange::Goes => None,
+    match &reshaping.changes[at] {
+        ItemChange::Keep => Some(work.items[at].now),
+        ItemChange::Replace(line) => Some(work.cost(line)),
+        ItemChange::Drop => None,
     }
 }
 
@@ -31,12 +31,12 @@ pub(super) fn of(
         Some(summary) => summary.covers.iter().copied().collect(),
         None => HashSet::new(),
     };
-    let level = |at: usize| match &choice.reshaping.fates[at] {
-        ItemChange::Stays => AtomLevel::Full,
-        ItemChange::Becomes(_) if way.shortens() => AtomLevel::HeadTail,
-        ItemChange::Becomes(_) => AtomLevel::Masked,
-        ItemChange::Goes if digested.contains(&at) => AtomLevel::Digest,
-        ItemChange::Goes => AtomLevel::Dropped,
+    let level = |at: usize| match &choice.reshaping.changes[at] {
+        ItemChange::Keep => AtomLevel::Full,
+        ItemChange::Replace(_) if way.shortens() => AtomLevel::HeadTail,
+        ItemChange::Replace(_) => AtomLevel::Masked,
+        ItemChange::Drop if digested.contains(&at) => AtomLevel::Digest,
+        ItemChange::Drop => AtomLevel::Dropped,
     };
     let mut report = CompactionReport {
         atoms: Vec::new(),
@@ -108,6 +108,6 @@ fn digested(history: &CompatHistory<'_>, choice: &ViewChanges) -> HashSet<usize>
 /// The unchanged prefix up to the first change.
 fn prefix(work: &CompactionState<'_>, reshaping: &ViewEdit) -> Prefix {
     let inserts = reshaping.inserts.iter().map(|(at, _)| *at);
-    let same = |at: usize| reshaping.fates[at] == ItemChange::Stays;
+    let same = |at: usize| reshaping.changes[at] == ItemChange::Keep;
     Prefix::until(work, reshaping.summary.as_ref(), inserts, same)
 }

@@ -41,7 +41,7 @@ impl JoinChanges {
 
 /// The messages of a session by id.
 pub(super) struct MessageIds<'s> {
-    fates: &'s JoinChanges,
+    changes: &'s JoinChanges,
     places: HashMap<String, Vec<usize>>,
     /// The id of each message, and its position among messages with that id.
     ids: HashMap<usize, (String, u64)>,
@@ -55,9 +55,9 @@ pub(super) struct MessageIds<'s> {
 }
 
 impl<'s> MessageIds<'s> {
-    pub fn of(session: &'s Session, fates: &'s JoinChanges) -> MessageIds<'s> {
+    pub fn of(session: &'s Session, changes: &'s JoinChanges) -> MessageIds<'s> {
         let mut names = MessageIds {
-            fates,
+            changes,
             places: HashMap::new(),
             ids: HashMap::new(),
             inserted: HashSet::new(),
@@ -88,14 +88,17 @@ impl<'s> MessageIds<'s> {
             }
         }
         for index in 0..session.len() {
-            let left_out = matches!(fates.get(index), Some(JoinChange::Copy(_) | JoinChange::Removed));
+            let left_out = matches!(
+                changes.get(index),
+                Some(JoinChange::Copy(_) | JoinChange::Removed)
+            );
             names.left_out.push(names.left_out[index] + usize::from(left_out));
-            let kept = matches!(fates.get(index), Some(JoinChange::Kept(_))).then_some(index);
+            let kept = matches!(changes.get(index), Some(JoinChange::Kept(_))).then_some(index);
             let before = names.kept_until.last().copied().flatten();
             names.kept_until.push(kept.or(before));
         }
         for index in (0..session.len()).rev() {
-            let kept = matches!(fates.get(index), Some(JoinChange::Kept(_))).then_some(index);
+            let kept = matches!(changes.get(index), Some(JoinChange::Kept(_))).then_some(index);
             names.kept_from[index] = kept.or(names.kept_from[index + 1]);
         }
         names
@@ -119,7 +122,7 @@ impl<'s> MessageIds<'s> {
     }
 
     fn named(&self, line: usize, id: &str, nth: Option<u64>) -> Option<(String, Option<u64>)> {
-        match self.fates.get(line)? {
+        match self.changes.get(line)? {
             JoinChange::Kept(None) => Some((id.to_string(), nth)),
             JoinChange::Kept(Some(other)) => Some((other.clone(), nth)),
             JoinChange::Copy(original) => Some((original.clone(), None)),
@@ -140,7 +143,7 @@ impl<'s> MessageIds<'s> {
     /// The new id of a kept message, and its position among messages with that id.
     fn new_id(&self, line: usize) -> Option<(String, u64)> {
         let (id, nth) = self.ids.get(&line)?;
-        match self.fates.get(line)? {
+        match self.changes.get(line)? {
             JoinChange::Kept(Some(other)) => Some((other.clone(), *nth)),
             JoinChange::Kept(None) => Some((id.clone(), *nth)),
             _ => None,
@@ -172,7 +175,7 @@ impl<'s> MessageIds<'s> {
                 _ => Vec::new(),
             };
         }
-        let one = |line: usize| match self.fates.get(line)? {
+        let one = |line: usize| match self.changes.get(line)? {
             JoinChange::Copy(original) => Some(single(original, None)),
             _ => self
                 .new_id(line)

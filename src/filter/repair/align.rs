@@ -57,11 +57,11 @@ pub(super) struct RepairGroup {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AlignStep {
     /// Drop an item.
-    Goes(usize),
+    Drop(usize),
     /// Change an item: the original message and the repaired one.
-    Becomes(usize, Vec<u8>, RepairedMessage),
+    Replace(usize, Vec<u8>, RepairedMessage),
     /// Insert a message before this item; none: at the beginning of the history.
-    New(Option<usize>, RepairedMessage),
+    Insert(Option<usize>, RepairedMessage),
 }
 
 /// Computes the changes from the original to the repaired messages.
@@ -76,9 +76,9 @@ pub(super) fn steps(group: RepairGroup) -> Vec<AlignStep> {
     // Without one message per item there is nothing to align.
     if old.len() != items.len() {
         let place = items.iter().map(|item| item + 1).max().or(place);
-        let removed = items.into_iter().map(AlignStep::Goes);
+        let removed = items.into_iter().map(AlignStep::Drop);
         return removed
-            .chain(new.into_iter().map(|built| AlignStep::New(place, built)))
+            .chain(new.into_iter().map(|built| AlignStep::Insert(place, built)))
             .collect();
     }
     let mut steps = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn steps(group: RepairGroup) -> Vec<AlignStep> {
             &mut steps,
         );
         if !built.notes.is_empty() {
-            steps.push(AlignStep::Becomes(items[found], old[found].body.clone(), built));
+            steps.push(AlignStep::Replace(items[found], old[found].body.clone(), built));
         }
         next = found + 1;
     }
@@ -156,13 +156,13 @@ fn fill(
         };
         match rest.clone().take(NEAR).find(fits) {
             Some(at) => {
-                steps.extend((rest.start..at).map(|removed| AlignStep::Goes(items[removed])));
-                steps.push(AlignStep::Becomes(items[at], old[at].body.clone(), built));
+                steps.extend((rest.start..at).map(|removed| AlignStep::Drop(items[removed])));
+                steps.push(AlignStep::Replace(items[at], old[at].body.clone(), built));
                 before = Some(items[at] + 1);
                 rest = at + 1..range.end;
             }
-            None => steps.push(AlignStep::New(before, built)),
+            None => steps.push(AlignStep::Insert(before, built)),
         }
     }
-    steps.extend(rest.map(|removed| AlignStep::Goes(items[removed])));
+    steps.extend(rest.map(|removed| AlignStep::Drop(items[removed])));
 }

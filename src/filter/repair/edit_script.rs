@@ -41,14 +41,19 @@ pub(super) fn reshaping((session, view): (&Session, &View), (after, shown): (&Se
                 stays[at] = true;
                 next = at + 1;
                 if view.items[at].body(session) != body {
-                    reshaping.fates[at] = ItemChange::Becomes(body.to_vec());
+                    reshaping.changes[at] = ItemChange::Replace(body.to_vec());
                 }
             }
             None => reshaping.inserts.push((next, body.to_vec())),
         }
     }
-    for (change, _) in reshaping.fates.iter_mut().zip(stays).filter(|(_, stays)| !stays) {
-        *change = ItemChange::Goes;
+    for (change, _) in reshaping
+        .changes
+        .iter_mut()
+        .zip(stays)
+        .filter(|(_, stays)| !stays)
+    {
+        *change = ItemChange::Drop;
     }
     reshaping
 }

@@ -49,7 +49,7 @@ pub(super) fn lines(
         let item = &split.view.items[preserved.item];
         let copy = copies::copy(item.body(source), &split.name_of(item), id, place);
         session.push_new(&copy);
-        reshaping.fates.push(ItemChange::Stays);
+        reshaping.changes.push(ItemChange::Keep);
     }
     let mut items = split.view.items[part.items.clone()].iter().peekable();
     for index in part.lines.clone() {
@@ -66,11 +66,11 @@ pub(super) fn lines(
             continue;
         }
         reshaping
-            .fates
+            .changes
             .push(match items.next_if(|item| item.line() == Some(index)) {
-                Some(Item::Edited(_, body)) => ItemChange::Becomes(body.clone()),
-                Some(_) => ItemChange::Stays,
-                None => ItemChange::Goes,
+                Some(Item::Edited(_, body)) => ItemChange::Replace(body.clone()),
+                Some(_) => ItemChange::Keep,
+                None => ItemChange::Drop,
             });
     }
     put_in(source, &items.collect::<Vec<_>>(), &mut session, &mut reshaping);
@@ -93,7 +93,7 @@ fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &
     for (place, item) in items.iter().enumerate() {
         match item {
             Item::Inserted(body) if summary.is_none_or(|summary| place > summary) => {
-                reshaping.inserts.push((reshaping.fates.len(), body.clone()));
+                reshaping.inserts.push((reshaping.changes.len(), body.clone()));
                 continue;
             }
             Item::Summary(index) => match summary_line(source, *index) {
@@ -103,7 +103,7 @@ fn put_in(source: &Session, items: &[&Item], session: &mut Session, reshaping: &
             Item::Inserted(body) => session.push_new(body),
             Item::Line(_) | Item::Edited(..) => continue,
         }
-        reshaping.fates.push(ItemChange::Stays);
+        reshaping.changes.push(ItemChange::Keep);
     }
 }
 

@@ -58,7 +58,7 @@ impl Sentence {
     /// Whether an instruction begins at an index.
     pub(super) fn instructs(&self, at: usize) -> bool {
         let from = self.opening(at);
-        self.is(IMPERATIVE, from) || self.order(from) || self.wish(from)
+        self.is(IMPERATIVE, from) || self.order(from) || self.preference(from)
     }
 
     /// `I'm on a Mac, so no apt-get`, `we're vegetarians, so leave out the bacon`: a lasting fact and what follows from it.

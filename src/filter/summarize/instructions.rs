@@ -23,8 +23,8 @@ pub fn strength(sentence: &str) -> Option<u32> {
 enum SentenceForm {
     /// The sentence begins with an order.
     Order,
-    /// A wish, a duty, or an order later in the sentence.
-    Wish,
+    /// A preference, a duty, or an order later in the sentence.
+    Indirect,
 }
 
 /// Phrases before a rule.
@@ -71,7 +71,7 @@ impl Sentence {
     fn form(&self) -> Option<SentenceForm> {
         let start = self.opening(0);
         if self.question {
-            return self.asked(start).then_some(SentenceForm::Wish);
+            return self.asked(start).then_some(SentenceForm::Indirect);
         }
         let phrase = self.phrase();
         let order = phrase
@@ -100,7 +100,7 @@ impl Sentence {
             // "Make the sidebar collapsible and keep it open".
             let of_it = commands && self.at(from) == "keep" && matches!(self.at(from + 1), "it" | "them");
             self.order(from) && !of_it
-                || self.wish(from)
+                || self.preference(from)
                 || self.forbids_many(from)
                 || self.manner_within(from)
                 || fresh
@@ -108,7 +108,8 @@ impl Sentence {
                         || self.is_reason(from)
                         || self.at(from) == "nothing" && self.duty(from))
         });
-        (later || self.wish(start) || self.duty(start) || self.ban(start)).then_some(SentenceForm::Wish)
+        (later || self.preference(start) || self.duty(start) || self.ban(start))
+            .then_some(SentenceForm::Indirect)
     }
 
     /// The first significant word from an index: skips polite words and conjunctions.

@@ -66,8 +66,8 @@ pub(super) const NARRATION: u32 = 1 << 17;
 /// Reports what others demand.
 pub(super) const CLAIM: u32 = 1 << 18;
 
-/// The possible beginning of a wish.
-pub(super) const WISH: u32 = 1 << 19;
+/// The possible beginning of a preference.
+pub(super) const PREFERENCE: u32 = 1 << 19;
 
 /// A verb of form, which with a manner sets a rule.
 pub(super) const FORM: u32 = 1 << 20;
@@ -140,8 +140,8 @@ pub(super) const ORDERS: &[&str] = &[
     "stick", "optimize", "optimise", "act", "think",
 ];
 
-/// The words with which a wish begins.
-pub(super) const WISHES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you", "you're", "the"];
+/// The words with which a preference begins.
+pub(super) const PREFERENCES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you", "you're", "the"];
 
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
@@ -180,7 +180,7 @@ static KNOWN: LazyLock<KnownWords> = LazyLock::new(|| {
             &["was", "were", "did", "i", "he", "she", "they", "but", "wrong"],
         ),
         (CLAIM, &["claims", "argues", "insists", "suggests", "thinks"]),
-        (WISH, WISHES),
+        (PREFERENCE, PREFERENCES),
         (FORM, FORM_VERBS),
         (FORM_OF_MANY, OF_FORM),
     ];

@@ -1,35 +1,39 @@
-//! Detects standing instructions that are not imperatives: wishes, duties, bans, requests.
+//! Detects standing instructions that are not imperatives: preferences, duties, bans, requests.
 
-use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, WISH};
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, PREFERENCE};
 use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
 use super::words::Sentence;
 
 impl Sentence {
     /// `I want you to ...`, `I expect every ...`, `you must not ...`.
-    pub fn wish(&self, at: usize) -> bool {
-        if !self.is(WISH, at) {
+    pub fn preference(&self, at: usize) -> bool {
+        if !self.is(PREFERENCE, at) {
             return false;
         }
         if self.is_urged(at) {
             return true;
         }
-        const WISHES: [&str; 13] = [
+        const PREFERENCES: [&str; 13] = [
             "i want", "i only want", "i need", "i prefer", "i expect", "i would like", "i'd like",
             "i would prefer", "i'd prefer", "i'd rather", "i would rather", "i don't want", "i do not want",
         ];
-        let wishes = WISHES.iter().filter(|_| self.at(at).starts_with('i'));
-        if let Some(wish) = wishes.into_iter().find(|wish| self.has_words_at(at, wish)) {
-            let next = at + wish.split(' ').count();
+        let preferences = PREFERENCES.iter().filter(|_| self.at(at).starts_with('i'));
+        if let Some(preference) = preferences
+            .into_iter()
+            .find(|preference| self.has_words_at(at, preference))
+        {
+            let next = at + preference.split(' ').count();
             let that = usize::from(self.at(next) == "that");
             let object = self.at(next + that);
-            let negative = wish.ends_with("not want") || wish.ends_with("don't want");
-            let all = is_in(&["you", "all", "every", "each", "no", "only"], object) || wish.contains("only");
+            let negative = preference.ends_with("not want") || preference.ends_with("don't want");
+            let all =
+                is_in(&["you", "all", "every", "each", "no", "only"], object) || preference.contains("only");
             let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
             // Things at hand: "all the ingredients", "all of them", "all orders from March".
             let of_these = matches!(self.at(next + that + 1), "the" | "of" | "this" | "these");
             let at_hand = object == "all" && of_these
                 || is_in(&["all", "each", "every"], object) && self.has_any(&["from"]);
-            let asks = object == "you" && self.at(next + that + 1) == "to" && !wish.contains("expect");
+            let asks = object == "you" && self.at(next + that + 1) == "to" && !preference.contains("expect");
             if asks && !negative {
                 return self.asks_for_a_habit(next + that + 2) && !known;
             }
@@ -85,8 +89,8 @@ impl Sentence {
         let after = match self.at(at) {
             "it's" => at + 1,
             "it" if self.at(at + 1) == "is" => at + 2,
-            "it'd" | "i'd" => return self.is_wished_if(at + 1),
-            "it" | "i" if self.at(at + 1) == "would" => return self.is_wished_if(at + 2),
+            "it'd" | "i'd" => return self.is_preference_if(at + 1),
+            "it" | "i" if self.at(at + 1) == "would" => return self.is_preference_if(at + 2),
             _ => return false,
         };
         // "It is important to me that the tone stays formal".
@@ -96,8 +100,8 @@ impl Sentence {
     }
 
     /// `be great if you always ...`, `help me if you always ...`.
-    fn is_wished_if(&self, at: usize) -> bool {
-        let wishes = is_in(&["be", "love", "appreciate", "help", "prefer"], self.at(at));
+    fn is_preference_if(&self, at: usize) -> bool {
+        let preferences = is_in(&["be", "love", "appreciate", "help", "prefer"], self.at(at));
         // "... if you kept it short", "... if you could avoid jargon".
         let keeps = |you: usize| {
             let verb = you + 1 + usize::from(self.at(you + 1) == "could");
@@ -113,7 +117,7 @@ impl Sentence {
                 ) && !self.has(ONCE)
         };
         let mut near = at + 1..at + 4;
-        wishes
+        preferences
             && near.any(|index| {
                 self.at(index) == "if"
                     && (self.has_words_at(index + 1, "your answers")

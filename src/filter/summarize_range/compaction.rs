@@ -149,7 +149,7 @@ pub fn finish(
 ) -> Result<CompactionOutcome> {
     accept(&answer.text, Some(draft.request.budget + SEAM), counter)?;
     let view = View::replay(session);
-    let known = draft.reshaping.fates.len();
+    let known = draft.reshaping.changes.len();
     if view.items.len() < known || print(session, &view, known) != draft.print {
         return Err(changed("the compacted messages have changed"));
     }
@@ -200,8 +200,8 @@ pub fn finish(
         });
     }
     reshaping
-        .fates
-        .resize(view.items.len(), compact::event::ItemChange::Stays);
+        .changes
+        .resize(view.items.len(), compact::event::ItemChange::Keep);
     let about = CompactionInfo {
         strategy: draft.strategy.to_string(),
         sizes: Some((counter.tokenizer().name().to_string(), was, now)),
@@ -244,7 +244,7 @@ fn hash_item(sha: &mut Sha256, session: &Session, item: &Item) {
 /// Whether an appended message belongs to a message group that is dropped.
 fn parts(session: &Session, view: &View, reshaping: &ViewEdit, known: usize) -> bool {
     let cuts = Cuts::of(session, view);
-    let goes = |at: &usize| reshaping.fates[*at] == compact::event::ItemChange::Goes;
+    let goes = |at: &usize| reshaping.changes[*at] == compact::event::ItemChange::Drop;
     let leaving: HashSet<usize> = (0..known).filter(goes).filter_map(|at| cuts.atom(at)).collect();
     (known..view.items.len())
         .filter_map(|at| cuts.atom(at))

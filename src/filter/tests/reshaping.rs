@@ -26,14 +26,14 @@ fn expected(session: &Session, view: &View, plan: &ViewEdit) -> Vec<String> {
             shown.extend(new.map(|(_, body)| text(body)));
         }
         let Some(item) = view.items.get(at) else { break };
-        match (item, &plan.fates[at]) {
-            (Item::Summary(_), ItemChange::Stays) => {
+        match (item, &plan.changes[at]) {
+            (Item::Summary(_), ItemChange::Keep) => {
                 let is_standing = plan.summary.is_none();
                 shown.extend(is_standing.then(|| format!("summary {}", item.summary(session).unwrap())));
             }
-            (_, ItemChange::Stays) => shown.push(text(item.body(session))),
-            (_, ItemChange::Goes) => {}
-            (_, ItemChange::Becomes(body)) => shown.push(text(&named(session, item, body))),
+            (_, ItemChange::Keep) => shown.push(text(item.body(session))),
+            (_, ItemChange::Drop) => {}
+            (_, ItemChange::Replace(body)) => shown.push(text(&named(session, item, body))),
         }
     }
     shown
@@ -66,19 +66,19 @@ proptest! {
             if insert == 0 {
                 plan.inserts.push((at, format!(r#"{{"role":"user","content":"new {at}","id":"n{at}"}}"#).into_bytes()));
             }
-            plan.fates[at] = match choice {
-                0 => ItemChange::Goes,
+            plan.changes[at] = match choice {
+                0 => ItemChange::Drop,
                 1 if !matches!(item, Item::Summary(_)) => {
                     let changes: [(&str, Option<&[u8]>); 2] = [("content", Some(b"\"changed\"")), ("name", None)];
-                    ItemChange::Becomes(json::with_members(item.body(&before), &changes).unwrap())
+                    ItemChange::Replace(json::with_members(item.body(&before), &changes).unwrap())
                 }
-                _ => ItemChange::Stays,
+                _ => ItemChange::Keep,
             };
         }
         plan.summary = sums.map(|at| InsertedSummary {
             before: at.min(view.items.len()),
             content: "the sum".into(),
-            covers: (0..view.items.len()).filter(|at| plan.fates[*at] == ItemChange::Goes).collect(),
+            covers: (0..view.items.len()).filter(|at| plan.changes[*at] == ItemChange::Drop).collect(),
             by: "extract".into(),
             role: None,
         });

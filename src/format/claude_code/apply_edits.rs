@@ -20,8 +20,8 @@ pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write)
         }
         let own = match std::mem::take(&mut changes.lines[index]) {
             LineChange::Removed => continue,
-            LineChange::Stays => None,
-            LineChange::Becomes(body) => Some(body),
+            LineChange::Keep => None,
+            LineChange::Replace(body) => Some(body),
         };
         let body = own.as_deref().unwrap_or(log.body(index));
         let linked = with_new_parent(

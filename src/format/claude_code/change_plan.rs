@@ -124,11 +124,11 @@ fn part(
     };
     for (line, content) in unit.iter().zip(dealt) {
         changes.lines[*line] = match content {
-            LineContent::Same => LineChange::Stays,
+            LineContent::Same => LineChange::Keep,
             LineContent::Removed => LineChange::Removed,
             LineContent::Now(content) => match envelope::with_content(parsed.log.body(*line), &content) {
-                Some(body) => LineChange::Becomes(body),
-                None => LineChange::Stays,
+                Some(body) => LineChange::Replace(body),
+                None => LineChange::Keep,
             },
         };
     }

@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LineChange {
-    /// It is kept.
+    /// Keep the line.
     #[default]
-    Stays,
-    /// It is replaced.
-    Becomes(Vec<u8>),
+    Keep,
+    /// Replace the line.
+    Replace(Vec<u8>),
     Removed,
 }
 
@@ -68,7 +68,7 @@ impl LineChanges {
     /// No changes, for a log with this number of lines.
     pub fn new(lines: usize) -> LineChanges {
         LineChanges {
-            lines: vec![LineChange::Stays; lines],
+            lines: vec![LineChange::Keep; lines],
             ..LineChanges::default()
         }
     }

@@ -48,7 +48,7 @@ pub trait Interface: Sync {
     }
 
     /// Whether the ids of a message's calls are generated, because the API does not require any.
-    fn generates_call_ids(&self, _said: &AnnotatedMessage<'_>) -> bool {
+    fn generates_call_ids(&self, _message: &AnnotatedMessage<'_>) -> bool {
         false
     }
 

@@ -66,12 +66,12 @@ impl CompactionState<'_> {
         }
         let left = &mut self.atoms[atom];
         if left.level < AtomLevel::Digest {
-            self.gone += left.items.len() as u64;
+            self.dropped_messages += left.items.len() as u64;
             let exchange = &mut self.exchanges[left.exchange];
-            exchange.gone += 1;
-            self.gone_exchanges += u64::from(exchange.gone == exchange.atoms.len());
-            let is_gone = |exchange: &Exchange| exchange.gone == exchange.atoms.len();
-            while self.exchanges.get(self.first).is_some_and(is_gone) {
+            exchange.dropped += 1;
+            self.dropped_exchanges += u64::from(exchange.dropped == exchange.atoms.len());
+            let is_dropped = |exchange: &Exchange| exchange.dropped == exchange.atoms.len();
+            while self.exchanges.get(self.first).is_some_and(is_dropped) {
                 self.first += 1;
             }
         }
@@ -99,10 +99,10 @@ impl CompactionState<'_> {
             }
             let back = &mut self.atoms[atom];
             back.level = level;
-            self.gone -= back.items.len() as u64;
+            self.dropped_messages -= back.items.len() as u64;
             let exchange = &mut self.exchanges[back.exchange];
-            self.gone_exchanges -= u64::from(exchange.gone == exchange.atoms.len());
-            exchange.gone -= 1;
+            self.dropped_exchanges -= u64::from(exchange.dropped == exchange.atoms.len());
+            exchange.dropped -= 1;
             self.first = self.first.min(back.exchange);
         }
         self.remove_new_summary();

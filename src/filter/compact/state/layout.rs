@@ -67,8 +67,8 @@ impl<'s> CompactionState<'s> {
             exchanges_summary: false,
             drops_summary: false,
             tool_tokens: 0,
-            gone: 0,
-            gone_exchanges: 0,
+            dropped_messages: 0,
+            dropped_exchanges: 0,
             first: 0,
             owners: HashMap::new(),
             ruling: Default::default(),
@@ -189,7 +189,7 @@ impl<'s> CompactionState<'s> {
                 Some(exchange) => exchange.atoms.end = number + 1,
                 None => self.exchanges.push(Exchange {
                     atoms: number..number + 1,
-                    gone: 0,
+                    dropped: 0,
                 }),
             }
         }

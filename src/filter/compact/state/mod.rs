@@ -112,7 +112,7 @@ pub struct Exchange {
     /// Its message groups.
     pub atoms: Range<usize>,
     /// The number of dropped groups.
-    gone: usize,
+    dropped: usize,
 }
 
 /// The call of a tool result.
@@ -165,9 +165,9 @@ pub struct CompactionState<'s> {
     /// Tokens of tool results.
     tool_tokens: u64,
     /// The number of dropped messages.
-    gone: u64,
+    dropped_messages: u64,
     /// The number of exchanges dropped entirely.
-    gone_exchanges: u64,
+    dropped_exchanges: u64,
     /// The oldest exchange that is not dropped entirely.
     first: usize,
     /// The call of each result.
@@ -334,7 +334,7 @@ impl<'s> CompactionState<'s> {
         let removed = usize::from(self.drops_summary);
         let put_in = self.inserts.len() + usize::from(self.summary.is_some());
         Size {
-            messages: (self.items.len() + put_in - removed) as u64 - self.gone,
+            messages: (self.items.len() + put_in - removed) as u64 - self.dropped_messages,
             tokens: self.total,
         }
     }
@@ -349,7 +349,7 @@ impl<'s> CompactionState<'s> {
         Measures {
             tokens: self.total,
             messages: self.now().messages,
-            exchanges: self.exchanges.len() as u64 - self.gone_exchanges + u64::from(lead),
+            exchanges: self.exchanges.len() as u64 - self.dropped_exchanges + u64::from(lead),
             tool_tokens: self.tool_tokens,
             window,
             failures: 0,
@@ -382,7 +382,7 @@ pub fn read(body: &[u8]) -> Option<Message<'_>> {
 pub fn summary_cost(counter: Counter, text: &str) -> u64 {
     counter
         .tokenizer()
-        .said(Role::System.name(), &summary::quoted(text))
+        .message_tokens(Role::System.name(), &summary::quoted(text))
 }
 
 /// Tokens of the text itself within its summary, including those that keep it from ending its frame.

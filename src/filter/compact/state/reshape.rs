@@ -10,14 +10,14 @@ impl CompactionState<'_> {
         let mut reshaping = ViewEdit::of(self.view);
         for at in 0..self.items.len() {
             let body = self.bodies.remove(&at).map(Arc::unwrap_or_clone);
-            reshaping.fates[at] = match body {
+            reshaping.changes[at] = match body {
                 // A replaced summary needs no change: the new summary replaces it.
                 _ if Some(at) == self.summary_item && self.drops_summary && self.summary.is_none() => {
-                    ItemChange::Goes
+                    ItemChange::Drop
                 }
-                _ if self.is_dropped(at) => ItemChange::Goes,
-                Some(body) => ItemChange::Becomes(body),
-                None => ItemChange::Stays,
+                _ if self.is_dropped(at) => ItemChange::Drop,
+                Some(body) => ItemChange::Replace(body),
+                None => ItemChange::Keep,
             };
         }
         let inserts = self.inserts.into_values();

@@ -111,7 +111,7 @@ fn known_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) ->
         return None;
     }
     text_tokens(work, at, message)?;
-    let frame = tokenizer.said(&message.role_name(), "");
+    let frame = tokenizer.message_tokens(&message.role_name(), "");
     Some(work.items[at].before.saturating_sub(frame))
 }
 

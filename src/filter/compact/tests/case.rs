@@ -2,7 +2,7 @@
 
 use super::super::event::Size;
 use super::super::{CompactOptions, CompactionOutcome, plan};
-use super::choices::Wish;
+use super::choices::Choices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::tests::histories::{materialized, reread};
 use crate::filter::{Plan, Stamp};
@@ -34,31 +34,33 @@ pub const EVENT: &str = "evt_new";
 
 impl Case {
     /// A compaction that succeeds.
-    pub fn compacted(session: Session, wish: &Wish) -> (Case, Done) {
-        let case = Case::new(session, wish);
+    pub fn compacted(session: Session, choices: &Choices) -> (Case, Done) {
+        let case = Case::new(session, choices);
         let outcome = case.plan(&case.before, &case.options).unwrap();
         let done = case.done(outcome).unwrap();
         (case, done)
     }
 
-    pub fn new(before: Session, wish: &Wish) -> Case {
+    pub fn new(before: Session, choices: &Choices) -> Case {
         let view = View::replay(&before);
-        let tokenizer = Tokenizer::named(wish.tokenizer).unwrap();
+        let tokenizer = Tokenizer::named(choices.tokenizer).unwrap();
         let mut case = Case {
             view,
             before,
-            options: wish.options.clone(),
+            options: choices.options.clone(),
             tokenizer,
             was: Size::default(),
         };
         case.was = case.size(&case.before, &case.view);
         case.options.window = Some(case.was.tokens + 1);
-        case.options.when = wish.when(case.was.tokens, case.view.items.len());
-        case.options.budget = wish.budget.map(|share| (case.was.tokens * share / 10_000).max(1));
+        case.options.when = choices.when(case.was.tokens, case.view.items.len());
+        case.options.budget = choices
+            .budget
+            .map(|share| (case.was.tokens * share / 10_000).max(1));
         if case.options.budget.is_none() {
             case.options.shares.clear();
         }
-        let pinned = wish.pins.iter().filter_map(|share| {
+        let pinned = choices.pins.iter().filter_map(|share| {
             let at = share * case.view.items.len() / 1000;
             Some(case.view.items.get(at)?.message(&case.before)?.id()?.into_owned())
         });

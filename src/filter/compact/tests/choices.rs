@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 /// Options that are not fitted to a session yet.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct Choices {
     pub options: CompactOptions,
     /// The budget in ten-thousandths of the view.
     pub budget: Option<u64>,
@@ -145,8 +145,8 @@ fn options() -> impl Strategy<Value = CompactOptions> {
         )
 }
 
-/// Generates any wish.
-pub fn wish() -> impl Strategy<Value = Wish> {
+/// Generates any choices.
+pub fn choices() -> impl Strategy<Value = Choices> {
     let budget = prop_oneof![
         6 => (1u64..10_000).prop_map(Some),
         1 => (10_000u64..11_000).prop_map(Some),
@@ -159,7 +159,7 @@ pub fn wish() -> impl Strategy<Value = Wish> {
     (options(), budget, trigger, pins, tokenizer, 0u64..600).prop_map(
         |(mut options, budget, trigger, pins, tokenizer, hysteresis)| {
             options.hysteresis = hysteresis;
-            Wish {
+            Choices {
                 options,
                 budget,
                 trigger,
@@ -170,7 +170,7 @@ pub fn wish() -> impl Strategy<Value = Wish> {
     )
 }
 
-impl Wish {
+impl Choices {
     /// The trigger for a view of this size.
     pub fn when(&self, tokens: u64, messages: usize) -> Option<TriggerExpression> {
         let text = match self.trigger? {

@@ -4,7 +4,7 @@ use super::super::event::CompactionInfo;
 use super::super::state::CompactionState;
 use super::super::{ChosenChange, CompactOptions, choose_changes};
 use super::case::Case;
-use super::choices::wish;
+use super::choices::choices;
 use super::many::cases;
 use super::sessions::plot;
 use crate::filter::Stamp;
@@ -50,31 +50,34 @@ fn two_joined_compactions_give_the_view_of_both() {
     };
     let (both, joins) = (Cell::new(0), Cell::new(0));
     let shares = (3u64..9, 0u64..7);
-    let result = TestRunner::new(config).run(&(plot(true), wish(), shares), |(plot, wish, (one, other))| {
-        let case = Case::new(plot.session(), &wish);
-        let counter = case.counter(&case.before);
-        let options = with_budget(&case.options, case.was.tokens * one / 10);
-        let chosen = choose_changes(&case.before, &case.view, counter, &options);
-        let Ok(ChosenChange::Change(work, _)) = chosen else {
-            return Ok(());
-        };
-        let after = changed(&work, "evt_one");
-        let view = View::replay(&after);
-        let options = with_budget(&case.options, work.total * other / 10);
-        let chosen = choose_changes(&after, &view, counter, &options);
-        let Ok(ChosenChange::Change(next, _)) = chosen else {
-            return Ok(());
-        };
-        both.set(both.get() + 1);
-        if let Some(joined) = work.joined(&next) {
-            joins.set(joins.get() + 1);
-            prop_assert_eq!(
-                sent(&changed(&joined, "evt_two")),
-                sent(&changed(&next, "evt_two"))
-            );
-        }
-        Ok(())
-    });
+    let result = TestRunner::new(config).run(
+        &(plot(true), choices(), shares),
+        |(plot, choices, (one, other))| {
+            let case = Case::new(plot.session(), &choices);
+            let counter = case.counter(&case.before);
+            let options = with_budget(&case.options, case.was.tokens * one / 10);
+            let chosen = choose_changes(&case.before, &case.view, counter, &options);
+            let Ok(ChosenChange::Change(work, _)) = chosen else {
+                return Ok(());
+            };
+            let after = changed(&work, "evt_one");
+            let view = View::replay(&after);
+            let options = with_budget(&case.options, work.total * other / 10);
+            let chosen = choose_changes(&after, &view, counter, &options);
+            let Ok(ChosenChange::Change(next, _)) = chosen else {
+                return Ok(());
+            };
+            both.set(both.get() + 1);
+            if let Some(joined) = work.joined(&next) {
+                joins.set(joins.get() + 1);
+                prop_assert_eq!(
+                    sent(&changed(&joined, "evt_two")),
+                    sent(&changed(&next, "evt_two"))
+                );
+            }
+            Ok(())
+        },
+    );
     assert!(result.is_ok(), "{result:?}");
     assert!(
         joins.get() * 10 > both.get() * 7,

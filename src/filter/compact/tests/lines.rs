@@ -4,7 +4,7 @@ use super::super::CompactOptions;
 use super::super::facts::line;
 use super::super::state::CompactionState;
 use super::case::Case;
-use super::choices::Wish;
+use super::choices::Choices;
 use super::outcomes::exchange;
 use crate::filter::summarize::SummaryStyle;
 use crate::model::session::Session;
@@ -119,7 +119,7 @@ fn an_extract_quotes_no_line_of_a_search() {
         session.push_new(reply.as_bytes());
     }
     for handoff in [true, false] {
-        let wish = Wish {
+        let choices = Choices {
             options: CompactOptions {
                 style: SummaryStyle {
                     handoff,
@@ -132,7 +132,7 @@ fn an_extract_quotes_no_line_of_a_search() {
             pins: Vec::new(),
             tokenizer: "chars4",
         };
-        let (_, done) = Case::compacted(session.clone(), &wish);
+        let (_, done) = Case::compacted(session.clone(), &choices);
         let summary = done
             .view
             .items

@@ -1,7 +1,7 @@
 //! All invariants over many random compactions.
 
 use super::case::{Case, is_expected};
-use super::choices::{Wish, wish};
+use super::choices::{Choices, choices};
 use super::sessions::plot;
 use super::{budgets, marks, pieces, stays, twice, validity};
 use crate::filter::Plan;
@@ -26,8 +26,8 @@ fn seed(usual: u64) -> u64 {
 }
 
 /// Checks one compaction against all invariants; returns its kind of result.
-pub fn hold(session: Session, wish: &Wish) -> Result<&'static str, TestCaseError> {
-    let case = Case::new(session, wish);
+pub fn hold(session: Session, choices: &Choices) -> Result<&'static str, TestCaseError> {
+    let case = Case::new(session, choices);
     let outcome = match (
         case.plan(&case.before, &case.options),
         case.plan(&case.before, &case.options),
@@ -76,15 +76,15 @@ fn run(name: &str, (usual, usual_seed): (u32, u64), wild: bool) {
         ..Config::default()
     };
     let reported: RefCell<BTreeMap<&str, u32>> = RefCell::default();
-    let result = TestRunner::new(config).run(&(plot(wild), wish()), |(plot, wish)| {
-        let what = hold(plot.session(), &wish)?;
+    let result = TestRunner::new(config).run(&(plot(wild), choices()), |(plot, choices)| {
+        let what = hold(plot.session(), &choices)?;
         *reported.borrow_mut().entry(what).or_default() += 1;
         Ok(())
     });
     eprintln!("{name}: {:?}", reported.borrow());
     if let Err(failure) = result {
-        if let proptest::test_runner::TestError::Fail(why, (plot, wish)) = &failure {
-            panic!("{why}\n{wish:?}\n{}", plot.session().text());
+        if let proptest::test_runner::TestError::Fail(why, (plot, choices)) = &failure {
+            panic!("{why}\n{choices:?}\n{}", plot.session().text());
         }
         panic!("{failure}");
     }

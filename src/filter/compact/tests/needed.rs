@@ -3,7 +3,7 @@
 use super::super::state::CompactionState;
 use super::super::{CompactOptions, step};
 use super::case::Case;
-use super::choices::wish;
+use super::choices::choices;
 use super::sessions::plot;
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -38,8 +38,8 @@ fn steps() -> Vec<(&'static str, Run<'static>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(super::many::cases(40)))]
     #[test]
-    fn a_step_stops_at_the_goal(plot in plot(true), wish in wish(), share in 0u64..1000, skip in 0usize..7) {
-        let case = Case::new(plot.session(), &wish);
+    fn a_step_stops_at_the_goal(plot in plot(true), choices in choices(), share in 0u64..1000, skip in 0usize..7) {
+        let case = Case::new(plot.session(), &choices);
         let mut work = CompactionState::new(&case.before, &case.view, case.counter(&case.before), &HashSet::new());
         let target = case.was.tokens * share / 1000;
         let pieces = |work: &CompactionState<'_>| -> Vec<u64> {

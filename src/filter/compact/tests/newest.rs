@@ -2,7 +2,7 @@
 
 use super::super::CompactOptions;
 use super::case::Case;
-use super::choices::Wish;
+use super::choices::Choices;
 use super::many::hold;
 use crate::model::session::Session;
 
@@ -48,7 +48,7 @@ fn holds_with(lines: &[String], options: &CompactOptions) {
     let mut compacted = 0;
     for share in (200..10_000).step_by(200) {
         for best_effort in [false, true] {
-            let wish = Wish {
+            let choices = Choices {
                 options: CompactOptions {
                     best_effort,
                     retry: true,
@@ -59,7 +59,7 @@ fn holds_with(lines: &[String], options: &CompactOptions) {
                 pins: Vec::new(),
                 tokenizer: "chars4",
             };
-            match hold(session.clone(), &wish) {
+            match hold(session.clone(), &choices) {
                 Ok(what) => compacted += usize::from(what == "compacted"),
                 Err(why) => panic!("{share} of 10,000: {why}"),
             }
@@ -269,7 +269,7 @@ fn messages_that_fit_next_to_a_pinned_question_are_kept() {
     let lines = replies.chain([said("user", 9, "", 5)]);
     let mut session = Session::default();
     lines.for_each(|line| session.push_new(line.as_bytes()));
-    let wish = Wish {
+    let choices = Choices {
         options: CompactOptions {
             pin_first_user: true,
             ..CompactOptions::default()
@@ -279,7 +279,7 @@ fn messages_that_fit_next_to_a_pinned_question_are_kept() {
         pins: Vec::new(),
         tokenizer: "chars4",
     };
-    let case = Case::new(session, &wish);
+    let case = Case::new(session, &choices);
     let done = case
         .done(case.plan(&case.before, &case.options).unwrap())
         .unwrap();

@@ -4,7 +4,7 @@ use super::super::facts;
 use super::super::state::CompactionState;
 use super::super::{CompactOptions, Steps};
 use super::case::Case;
-use super::choices::Wish;
+use super::choices::Choices;
 use crate::filter::summarize::handoff::SessionFacts;
 use crate::model::session::Session;
 use crate::model::view::View;
@@ -307,14 +307,14 @@ fn placeholders_keep_the_outcome_of_a_failed_call() {
         ..CompactOptions::default()
     };
     (options.mask.keep, options.mask.min_gain) = (0, Some(0));
-    let wish = Wish {
+    let choices = Choices {
         options,
         budget: None,
         trigger: None,
         pins: Vec::new(),
         tokenizer: "chars4",
     };
-    let (case, done) = Case::compacted(session, &wish);
+    let (case, done) = Case::compacted(session, &choices);
     let (bytes, stream) = done.stream();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     for placeholder in [

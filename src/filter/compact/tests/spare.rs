@@ -2,20 +2,20 @@
 
 use super::super::CompactOptions;
 use super::case::{Case, Done};
-use super::choices::Wish;
+use super::choices::Choices;
 use crate::model::session::Session;
 
 fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    let wish = Wish {
+    let choices = Choices {
         options: CompactOptions::default(),
         budget: Some(share),
         trigger: None,
         pins: Vec::new(),
         tokenizer: "chars4",
     };
-    let (case, done) = Case::compacted(session, &wish);
+    let (case, done) = Case::compacted(session, &choices);
     let budget = case.options.budget.unwrap();
     let now = case.size(&done.after, &done.view).tokens;
     (case, done, now, budget)

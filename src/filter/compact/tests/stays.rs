@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet};
 
 /// The state of an item of the original view afterwards.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Fate {
+pub enum ItemOutcome {
     Same,
     Changed,
-    Gone,
+    Dropped,
 }
 
-/// The fate of each item: lines are matched by index, inserted messages by id.
-pub fn fates(case: &Case, done: &Done) -> Vec<Fate> {
+/// The outcome of each item: lines are matched by index, inserted messages by id.
+pub fn outcomes(case: &Case, done: &Done) -> Vec<ItemOutcome> {
     let key = |session: &Session, item: &Item| match item {
         Item::Line(index) | Item::Edited(index, _) => format!("line {index}"),
         Item::Inserted(_) => format!("id {}", item.message(session).unwrap().id().unwrap()),
@@ -29,16 +29,16 @@ pub fn fates(case: &Case, done: &Done) -> Vec<Fate> {
         .iter()
         .map(|item| (key(&done.after, item), item))
         .collect();
-    let change = |item: &Item| match after.get(&key(&case.before, item)) {
-        None => Fate::Gone,
-        Some(now) if now.body(&done.after) == item.body(&case.before) => Fate::Same,
-        Some(_) => Fate::Changed,
+    let outcome = |item: &Item| match after.get(&key(&case.before, item)) {
+        None => ItemOutcome::Dropped,
+        Some(now) if now.body(&done.after) == item.body(&case.before) => ItemOutcome::Same,
+        Some(_) => ItemOutcome::Changed,
     };
-    case.view.items.iter().map(change).collect()
+    case.view.items.iter().map(outcome).collect()
 }
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
-    let changes = fates(case, done);
+    let outcomes = outcomes(case, done);
     let (view, session) = (&case.view, &case.before);
     let newest = Cuts::of(session, view)
         .exchange_starts()
@@ -68,26 +68,30 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
             .is_some_and(|id| case.options.pins.iter().any(|pin| *pin == id));
         let first = case.options.pin_first_user && first_user == Some(at);
         if pinned || first || message.category() == Category::System {
-            prop_assert_eq!(changes[at], Fate::Same, "I7: item {} must stay", at);
+            prop_assert_eq!(outcomes[at], ItemOutcome::Same, "I7: item {} must stay", at);
         }
         let newest_of_all = at == last || newest_user == Some(at);
         if newest_of_all || at >= newest && !cuts {
             prop_assert!(
-                changes[at] != Fate::Gone,
+                outcomes[at] != ItemOutcome::Dropped,
                 "I7: item {} is of the newest exchange",
                 at
             );
         }
         if newest_user == Some(at) && !cuts && case.options.media != super::super::Media::Drop {
-            prop_assert_eq!(changes[at], Fate::Same, "I7: the newest question");
+            prop_assert_eq!(outcomes[at], ItemOutcome::Same, "I7: the newest question");
         }
         if waiting.contains(&at) {
-            prop_assert!(changes[at] != Fate::Changed, "I9: item {} waits for a result", at);
+            prop_assert!(
+                outcomes[at] != ItemOutcome::Changed,
+                "I9: item {} waits for a result",
+                at
+            );
         }
     }
     // A call and its results are kept or dropped together.
     for (result, caller) in pairs(session, view) {
-        let removed = |at: usize| changes[at] == Fate::Gone;
+        let removed = |at: usize| outcomes[at] == ItemOutcome::Dropped;
         prop_assert_eq!(
             removed(result),
             removed(caller),

@@ -3,7 +3,7 @@
 
 use super::super::CompactOptions;
 use super::case::Case;
-use super::choices::Wish;
+use super::choices::Choices;
 use super::many::cases;
 use crate::model::session::Session;
 use proptest::prelude::*;
@@ -56,14 +56,14 @@ fn kept_rules(case: &Case, budget: u64) -> usize {
 }
 
 pub fn with_default_options(session: Session) -> Case {
-    let wish = Wish {
+    let choices = Choices {
         options: CompactOptions::default(),
         budget: None,
         trigger: None,
         pins: Vec::new(),
         tokenizer: "o200k_base",
     };
-    Case::new(session, &wish)
+    Case::new(session, &choices)
 }
 
 proptest! {

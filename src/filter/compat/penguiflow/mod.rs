@@ -175,17 +175,17 @@ pub fn trim(
             .collect::<Vec<_>>()
     };
     for item in memory.dropped.iter().flat_map(items) {
-        choice.reshaping.fates[item] = ItemChange::Goes;
+        choice.reshaping.changes[item] = ItemChange::Drop;
     }
     if shown {
         choice.summarised = memory.pending.turns.iter().flat_map(items).collect();
         choice.summarised.sort_unstable();
         for item in &choice.summarised {
-            choice.reshaping.fates[*item] = ItemChange::Goes;
+            choice.reshaping.changes[*item] = ItemChange::Drop;
         }
     }
     if let Some((item, _)) = before.filter(|(_, text)| *text != memory.summary) {
-        choice.reshaping.fates[item] = ItemChange::Goes;
+        choice.reshaping.changes[item] = ItemChange::Drop;
         choice.reshaping.summary = (!memory.summary.is_empty()).then(|| InsertedSummary {
             before: item,
             content: memory.summary,

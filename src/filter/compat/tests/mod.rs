@@ -54,9 +54,9 @@ fn session(messages: &[Value]) -> Session {
 
 /// Returns the messages that the choice keeps, and checks that applying its event to the session gives the same.
 fn lines(session: &Session, view: &View, choice: &ViewChanges) -> Vec<Value> {
-    let ViewEdit { fates, inserts, .. } = &choice.reshaping;
+    let ViewEdit { changes, inserts, .. } = &choice.reshaping;
     let mut out: Vec<Vec<u8>> = Vec::new();
-    for (at, change) in fates.iter().enumerate() {
+    for (at, change) in changes.iter().enumerate() {
         out.extend(
             inserts
                 .iter()
@@ -64,9 +64,9 @@ fn lines(session: &Session, view: &View, choice: &ViewChanges) -> Vec<Value> {
                 .map(|(_, line)| line.clone()),
         );
         match change {
-            ItemChange::Stays => out.push(view.items[at].body(session).to_vec()),
-            ItemChange::Becomes(line) => out.push(line.clone()),
-            ItemChange::Goes => {}
+            ItemChange::Keep => out.push(view.items[at].body(session).to_vec()),
+            ItemChange::Replace(line) => out.push(line.clone()),
+            ItemChange::Drop => {}
         }
     }
     if inserts.is_empty() && choice.reshaping.summary.is_none() && !choice.reshaping.is_empty() {

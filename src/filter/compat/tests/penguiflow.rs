@@ -90,7 +90,7 @@ fn after(state: &Value, options: &PenguiflowOptions, rules: Precedence) -> (Valu
         .collect();
     let summary = match (summaries.first(), &choice.reshaping.summary) {
         (_, Some(summary)) => summary.content.clone(),
-        (Some((at, text)), None) if choice.reshaping.fates[*at] == ItemChange::Stays => text.clone(),
+        (Some((at, text)), None) if choice.reshaping.changes[*at] == ItemChange::Keep => text.clone(),
         _ => String::new(),
     };
     let waiting = |turn: usize| pending(turn) || (waits(turn) && stays.contains(&(2 * turn)));

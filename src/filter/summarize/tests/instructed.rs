@@ -1,6 +1,6 @@
 //! Measures how many standing instructions are detected by form, and how many other sentences are mistaken for one.
 
-use super::super::marks::{ORDERS, WISHES};
+use super::super::marks::{ORDERS, PREFERENCES};
 use super::*;
 
 /// Counts detected instructions and false positives, with the totals; prints the errors.
@@ -332,9 +332,9 @@ fn what_revokes_a_rule_of_a_kept_summary_is_quoted() {
     assert!(block_after(&["Never use tabs."], &[again]).is_empty());
 }
 
-/// Only words with a mark are tried as the beginning of an order or a wish.
+/// Only words with a mark are tried as the beginning of an order or a preference.
 #[test]
-fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
+fn each_word_that_begins_an_order_or_a_preference_has_its_mark() {
     let orders = [
         "always cite a source",
         "never use tabs",
@@ -365,7 +365,7 @@ fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
         "act as a pirate",
         "think like a pirate",
     ];
-    let wishes = [
+    let preferences = [
         "I want you to always use tabs",
         "I'd like you to always use tabs",
         "it is important that you never use tabs",
@@ -375,7 +375,7 @@ fn each_word_that_begins_an_order_or_a_wish_has_its_mark() {
         "you're not allowed to use tabs",
         "the assistant must never use tabs",
     ];
-    for (words, sentences) in [(ORDERS, &orders[..]), (WISHES, &wishes)] {
+    for (words, sentences) in [(ORDERS, &orders[..]), (PREFERENCES, &preferences)] {
         for sentence in sentences {
             assert!(strength(sentence).is_some(), "{sentence}");
         }

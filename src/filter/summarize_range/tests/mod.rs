@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// Runs a test on random sessions and wishes, which reports what happened; `expected` must happen.
+/// Runs a test on random sessions and options, which reports what happened; `expected` must happen.
 fn run_random<W: Debug>(
     name: &str,
     wild: bool,

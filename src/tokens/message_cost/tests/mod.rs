@@ -100,7 +100,7 @@ fn data_in_unknown_parts_counts_no_tokens() {
         let line = format!(r#"{{"role":"user","content":[{raw}]}}"#);
         assert!(sum(&line) < 60, "{}", sum(&line));
     }
-    let prose = "what was said, ".repeat(1000);
+    let prose = "what was message_tokens, ".repeat(1000);
     let line = format!(r#"{{"role":"user","content":[{{"type":"odd","note":"{prose}"}}]}}"#);
     assert!(sum(&line) > 15_000);
 }
@@ -145,6 +145,6 @@ fn a_message_is_three_tokens_and_its_parts() {
         let record = Record::parse(line.as_bytes(), Position::default());
         let expected = 3 + 1 + tokenizer.count(content);
         assert_eq!(tokenizer.message(record.message().unwrap()), expected, "{line}");
-        assert_eq!(tokenizer.said(role, content), expected);
+        assert_eq!(tokenizer.message_tokens(role, content), expected);
     }
 }
