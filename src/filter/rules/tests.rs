@@ -238,10 +238,6 @@ fn a_bad_file_is_reported_with_line_and_column() {
             "line 2, column 8: invalid type: integer `5`, expected a table",
         ),
         (
-            "[[rule]]\nsays = { text = \"x\", where = 5 }\n",
-            "line 2, column 31: invalid type: integer `5`, expected any, first or last",
-        ),
-        (
             "[[rule]]\ncalled = { min = 2, max = 1 }\n",
             "line 1, column 1: min 2 exceeds max 1",
         ),

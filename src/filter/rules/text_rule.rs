@@ -20,7 +20,7 @@ pub struct Says {
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(expecting = "any, first or last", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum Place {
     #[default]
     Any,
