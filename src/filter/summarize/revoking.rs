@@ -22,9 +22,20 @@ static OF_ANY_LIFTING: LazyLock<Patterns> = LazyLock::new(|| {
     Patterns::of(all.flat_map(str::lines), LIFT)
 });
 
-/// Cues with which a sentence that sets no rule may revoke one.
-static OF_REVOKING: LazyLock<Patterns> =
-    LazyLock::new(|| Patterns::of(REVOKING_CUES.iter().copied(), CHANGE));
+/// Cues of a change, by first word.
+macro_rules! cues {
+    ($($name:ident = $list:ident;)+) => {
+        $(static $name: LazyLock<Patterns> = LazyLock::new(|| Patterns::of($list.iter().copied(), CHANGE));)+
+    };
+}
+
+cues! {
+    OF_CHANGES = CHANGES;
+    OF_DOUBTING = DOUBTING_CUES;
+    OF_FAINT_CHANGES = FAINT_CHANGES;
+    OF_PERMITTED_STATES = PERMITTED_STATES;
+    OF_REVOKING = REVOKING_CUES;
+}
 
 /// Negations.
 pub(super) const NEGATIONS: &[&str] = &[
@@ -62,33 +73,30 @@ impl Sentence {
         let contrast = |at: usize| self.words[at].fresh && self.at(at) == "not";
         let is_clear = self.lifts(forbids)
             || (0..self.words.len()).any(contrast)
-            || self.has_cue(CHANGES)
-            || forbids && self.has_cue(PERMITTED_STATES);
+            || self.has_cue(&OF_CHANGES)
+            || forbids && self.has_cue(&OF_PERMITTED_STATES);
         match is_clear {
             true => Some(Cue::Clear),
-            false => self.has_cue(FAINT_CHANGES).then_some(Cue::Faint),
+            false => self.has_cue(&OF_FAINT_CHANGES).then_some(Cue::Faint),
         }
     }
 
-    fn has_cue(&self, cues: &[&str]) -> bool {
+    fn has_cue(&self, cues: &Patterns) -> bool {
         self.all(CHANGE)
-            .any(|at| cues.iter().any(|cue| self.matches(at, cue)) && self.is_cue(at))
+            .any(|at| cues.begin_at(self, at) && self.is_cue(at))
     }
 
     /// Whether a sentence that sets no rule has a cue with which it may revoke one.
     pub fn may_revoke(&self) -> bool {
         let opens = is_in(&["actually", "correction"], self.at(self.passed(0)));
-        opens
-            || self
-                .all(CHANGE)
-                .any(|at| OF_REVOKING.begin_at(self, at) && self.is_cue(at))
+        opens || self.has_cue(&OF_REVOKING)
     }
 
     /// How clearly a sentence that sets no rule may change one.
     pub fn doubt(&self) -> Option<Cue> {
-        match self.has_cue(DOUBTING_CUES) {
+        match self.has_cue(&OF_DOUBTING) {
             true => Some(Cue::Clear),
-            false => (self.has_cue(CHANGES) || self.has_cue(FAINT_CHANGES)).then_some(Cue::Faint),
+            false => (self.has_cue(&OF_CHANGES) || self.has_cue(&OF_FAINT_CHANGES)).then_some(Cue::Faint),
         }
     }
 
