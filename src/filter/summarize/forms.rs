@@ -1,67 +1,13 @@
-//! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
-//! to five words, `~ing` a word with that ending, `$` the end; `,a` the same after a comma.
+//! Forms of standing instructions.
 
-use super::keys::{Keys, key};
 use super::marks::{
     BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
     SMALL_TALK, TALK,
 };
-use super::word_lists::{AT_HAND, CONTRACTIONS, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
+use super::patterns::{Patterns, contracted};
+use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
-
-/// Patterns indexed by first word, because few sentences begin like any of them, without that word.
-pub(super) struct Patterns {
-    /// The number of each first word plus one.
-    words: Keys<u32>,
-    /// The patterns that begin with each.
-    all: Vec<Vec<&'static str>>,
-    /// The mark of each first word.
-    mark: u32,
-}
-
-impl Patterns {
-    pub fn of(patterns: impl Iterator<Item = &'static str>, mark: u32) -> Patterns {
-        let (mut words, mut all) = (Keys::for_about(0), Vec::<Vec<_>>::new());
-        for pattern in patterns {
-            let (first, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
-            for word in first.split('|') {
-                let key = key(word.as_bytes(), 0, word.len());
-                debug_assert!(key.is_some(), "{word:?} is too long");
-                let Some(key) = key else { continue };
-                let number = words.get_or_insert_with(key, || all.len() as u32 + 1) as usize;
-                if number > all.len() {
-                    all.push(Vec::new());
-                }
-                all[number - 1].push(rest);
-            }
-        }
-        Patterns { words, all, mark }
-    }
-
-    /// Whether a pattern matches at a word of the sentence.
-    pub fn begin_at(&self, sentence: &Sentence, at: usize) -> bool {
-        let contracted = |word: &str| self.begin_with(word).any(|rest| sentence.matches(at + 2, rest));
-        self.rest_at(sentence, at).is_some()
-            || sentence.is(self.mark, at) && sentence.contracted(at).is_some_and(contracted)
-    }
-
-    /// What follows the first word in the first pattern that matches at a word of the sentence.
-    pub fn rest_at(&self, sentence: &Sentence, at: usize) -> Option<&'static str> {
-        if !sentence.is(self.mark, at) {
-            return None;
-        }
-        self.begin_with(sentence.at(at))
-            .find(|rest| sentence.matches(at + 1, rest))
-    }
-
-    /// What follows a word in the patterns that begin with it.
-    fn begin_with(&self, word: &str) -> impl Iterator<Item = &'static str> {
-        let number = key(word.as_bytes(), 0, word.len()).map_or(0, |key| self.words.get(key) as usize);
-        let own = number.checked_sub(1).and_then(|number| self.all.get(number));
-        own.into_iter().flatten().copied()
-    }
-}
 
 /// Beginnings of rules, after polite words.
 pub(super) static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(BEGINNINGS.lines(), BEGIN));
@@ -146,7 +92,7 @@ impl Sentence {
     fn is_habit_of_ours(&self, start: usize) -> bool {
         // What happens to somebody is not a convention.
         const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
-        let long = usize::from(self.contracted(start + 1) == Some("don't"));
+        let long = usize::from(contracted(self, start + 1) == Some("don't"));
         let verb = self.at(start + long + 2);
         self.at(start) == "we"
             && (long > 0 || is_in(&["never", "always", "only", "don't"], self.at(start + 1)))
@@ -213,63 +159,10 @@ impl Sentence {
         let is_short = start == 0 && !is_zero && (2..=3).contains(&self.words.len());
         is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
-
-    /// Whether a pattern matches at a word.
-    pub(super) fn matches(&self, at: usize, pattern: &str) -> bool {
-        let (word, rest) = first_of(pattern, b' ');
-        if word.is_empty() {
-            return true;
-        }
-        if word == "**" {
-            return (1..=5).any(|many| at + many <= self.words.len() && self.matches(at + many, rest));
-        }
-        let word = match word.strip_prefix(',') {
-            Some(_) if self.words.get(at).is_none_or(|own| !own.fresh) => return false,
-            Some(word) => word,
-            None => word,
-        };
-        let own = self.at(at);
-        let is = match (word, word.strip_prefix('!'), word.strip_prefix('~')) {
-            ("*", ..) => !own.is_empty(),
-            (_, Some(others), _) => !own.is_empty() && !is_any(own, others),
-            (_, _, Some(ending)) => own.len() > ending.len() + 1 && own.ends_with(ending),
-            _ => is_any(if own.is_empty() { "$" } else { own }, word),
-        };
-        let contracted = || self.contracted(at).is_some_and(|own| is_any(own, word));
-        is && self.matches(at + 1, rest) || word.contains('\'') && contracted() && self.matches(at + 2, rest)
-    }
-
-    /// The contraction of two words: "i'm" of "I am".
-    fn contracted(&self, at: usize) -> Option<&'static str> {
-        let (first, second) = (self.at(at), self.at(at + 1));
-        let of = |of: &&[&str; 3]| of[1] == second && of[0] == first;
-        let found = is_in(&["am", "are", "not", "would"], second).then(|| CONTRACTIONS.iter().find(of));
-        found.flatten().map(|of| of[2])
-    }
 }
 
 /// Whether a word looks like a plural.
 pub(super) fn is_plural(word: &str) -> bool {
     let names_one = ["ss", "'s", "us", "is"].iter().any(|end| word.ends_with(end));
     word.len() > 3 && word.ends_with('s') && !names_one && !is_in(DETERMINERS, word) && !is_in(AT_HAND, word)
-}
-
-/// Whether a word is one of those that `|` separates.
-fn is_any(word: &str, mut known: &str) -> bool {
-    while !known.is_empty() {
-        let (first, rest) = first_of(known, b'|');
-        if first == word {
-            return true;
-        }
-        known = rest;
-    }
-    false
-}
-
-/// The text before the first separator and the text after it. Faster than `split_once` for a few letters.
-fn first_of(text: &str, separator: u8) -> (&str, &str) {
-    match text.bytes().position(|byte| byte == separator) {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => (text, ""),
-    }
 }

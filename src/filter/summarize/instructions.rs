@@ -1,11 +1,12 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
 //! word. Detection uses only the form of English sentences.
 
-use super::forms::{OF_RULES, Patterns};
+use super::forms::OF_RULES;
 use super::marks::{
     CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
 };
 use super::one_task::SESSIONS;
+use super::patterns::Patterns;
 use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
@@ -139,8 +140,7 @@ impl Sentence {
 
     /// The word after `as I said,`, `just so you know,`, `again:`.
     fn repeats(&self, at: usize) -> Option<usize> {
-        let rest = OF_LEADS.rest_at(self, at)?;
-        let mut next = at + 1 + rest.split_terminator(' ').count();
+        let mut next = at + OF_LEADS.length_at(self, at)?;
         // "As I said before, ...".
         if matches!(self.at(next), "before" | "already" | "earlier") {
             next += 1;

@@ -93,6 +93,12 @@ pub fn key(bytes: &[u8], start: usize, end: usize) -> Option<WordKey> {
     Some([sixteen as u64, (sixteen >> 64) as u64])
 }
 
+/// The key of a word; of a longer one, its beginning and a bit that no key of ASCII text has.
+pub fn word_key(word: &str) -> WordKey {
+    let key = key(word.as_bytes(), 0, word.len().min(LONGEST)).unwrap_or_default();
+    [key[0], key[1] | u64::from(word.len() > LONGEST) << 63]
+}
+
 /// The bytes of a word, padded with zeros.
 pub fn word_of(key: WordKey) -> [u8; LONGEST] {
     let [one, other] = key.map(u128::from);
@@ -151,6 +157,13 @@ impl<V: Copy + Default> Keys<V> {
         let value = first();
         self.insert(place, key, value);
         value
+    }
+
+    /// The value of a key; the default one when it is new.
+    pub fn value_mut(&mut self, key: WordKey) -> &mut V {
+        self.get_or_insert_with(key, V::default);
+        let place = self.place(key);
+        &mut self.slots[place].1
     }
 
     #[cold]

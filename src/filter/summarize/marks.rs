@@ -1,8 +1,7 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
 use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
-use super::keys::{Keys, key};
-use super::numbers::TermNumbers;
+use super::keys::{WordKey, Keys, word_key};
 use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
 use std::sync::LazyLock;
 
@@ -145,27 +144,17 @@ pub(super) const PREFERENCES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you
 
 const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
 
-/// The marks of a lower-case word.
-pub(super) fn marks(word: &str) -> u32 {
-    let (short, (numbers, known)) = &*KNOWN;
-    match key(word.as_bytes(), 0, word.len()) {
-        Some(key) => short.get(key),
-        None => numbers.find(word).map_or(0, |number| known[number as usize]),
-    }
+/// The marks of a word by its key.
+pub(super) fn marks(word: WordKey) -> u32 {
+    KNOWN.get(word)
 }
 
-/// The marks of short words, and of all words.
-type KnownWords = (Keys<u32>, (TermNumbers, Vec<u32>));
+/// The number of words with marks, about.
+const ABOUT: usize = 2000;
 
-static KNOWN: LazyLock<KnownWords> = LazyLock::new(|| {
-    let (mut numbers, mut known) = (TermNumbers::default(), Vec::new());
-    let mut add = |mark: u32, word: &str| {
-        let number = numbers.of(word) as usize;
-        if known.len() <= number {
-            known.push(0);
-        }
-        known[number] |= mark;
-    };
+static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
+    let mut known = Keys::for_about(ABOUT);
+    let mut add = |mark: u32, word: &str| *known.value_mut(word_key(word)) |= mark;
     let lists = [
         (IMPERATIVE, IMPERATIVES),
         (ONCE, ONE_OFF),
@@ -222,12 +211,5 @@ static KNOWN: LazyLock<KnownWords> = LazyLock::new(|| {
             of.for_each(|of| add(mark, of[0]));
         });
     }
-    let mut short = Keys::for_about(numbers.len());
-    for (number, marks) in known.iter().enumerate() {
-        let word = numbers.text(number);
-        if let Some(key) = key(word.as_bytes(), 0, word.len()) {
-            short.get_or_insert_with(key, || *marks);
-        }
-    }
-    (short, (numbers, known))
+    known
 });

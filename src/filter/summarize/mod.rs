@@ -26,6 +26,7 @@ mod one_task;
 mod overruled;
 mod pasted;
 mod pasted_lines;
+mod patterns;
 mod prior_weight;
 mod quoted_instructions;
 mod reader;

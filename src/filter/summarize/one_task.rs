@@ -2,8 +2,13 @@
 
 use super::forms::is_plural;
 use super::marks::{CUE, ONE_TIME, THIS_TIME, TODAY};
+use super::patterns::Patterns;
 use super::word_lists::is_in;
 use super::words::Sentence;
+use std::sync::LazyLock;
+
+/// Phrases about one occasion.
+static OF_ONE_TIME: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(ONE_TIME.into_iter(), THIS_TIME));
 
 /// States that end a task.
 const DONE: &[&str] = &[
@@ -187,10 +192,7 @@ impl Sentence {
 
     /// Whether the sentence is about one occasion: "don't commit yet", "only the second one this time".
     pub(super) fn is_for_one_time(&self) -> bool {
-        self.has(TODAY)
-            || self
-                .all(THIS_TIME)
-                .any(|at| ONE_TIME.iter().any(|phrase| self.has_words_at(at, phrase)))
+        self.has(TODAY) || self.all(THIS_TIME).any(|at| OF_ONE_TIME.begin_at(self, at))
     }
 
     /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.

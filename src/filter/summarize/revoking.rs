@@ -1,8 +1,8 @@
 //! Detects cues that a sentence revokes an earlier rule.
 
 use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, REVOKING_CUES};
-use super::forms::Patterns;
 use super::marks::{CHANGE, LIFT, LIFTING, PASS, PERMITTING, RELEASING};
+use super::patterns::Patterns;
 use super::word_lists::{AT_HAND, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 //! A sentence split into words, in which standing instructions are detected.
 
-use super::keys::word_end;
+use super::keys::{WordKey, word_end, word_key};
 use super::marks::marks;
 use super::word_lists::is_in;
 use std::ops::Range;
@@ -8,10 +8,15 @@ use std::ops::Range;
 /// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
 const LONGEST: usize = 400;
 
+/// The key of the end of a sentence.
+pub(super) const END: WordKey = [u64::MAX; 2];
+
 /// A word of a sentence.
 pub(super) struct Word {
     /// Its position in the text.
     range: Range<usize>,
+    /// By which patterns compare it.
+    key: WordKey,
     /// Whether a comma, semicolon, colon, dash or bracket precedes it.
     pub fresh: bool,
     /// Its marks.
@@ -88,6 +93,7 @@ impl Sentence {
                 let start = sentence.text.len();
                 sentence.words.push(Word {
                     range: start..start,
+                    key: END,
                     fresh: std::mem::take(&mut fresh),
                     marks: 0,
                 });
@@ -125,10 +131,12 @@ impl Sentence {
                     _ => break,
                 }
             }
-            let marks = marks(&self.text[start..at]);
+            let key = word_key(&self.text[start..at]);
+            let marks = marks(key);
             self.marks |= marks;
             self.words.push(Word {
                 range: start..at,
+                key,
                 fresh: std::mem::take(&mut fresh),
                 marks,
             });
@@ -138,7 +146,8 @@ impl Sentence {
     fn end_word(&mut self) {
         if let Some(word) = self.words.last_mut() {
             word.range.end = self.text.len();
-            word.marks = marks(&self.text[word.range.clone()]);
+            word.key = word_key(&self.text[word.range.clone()]);
+            word.marks = marks(word.key);
             self.marks |= word.marks;
         }
     }
@@ -148,6 +157,11 @@ impl Sentence {
         self.words
             .get(index)
             .map_or("", |word| &self.text[word.range.clone()])
+    }
+
+    /// The key of the word at an index; [`END`] after the end.
+    pub fn key(&self, index: usize) -> WordKey {
+        self.words.get(index).map_or(END, |word| word.key)
     }
 
     /// The words before an index, in lower case.
