@@ -88,6 +88,10 @@ pub trait OfferSource {
     fn offer(&mut self, of: usize) -> Option<GreedyOffer>;
     /// Takes an offer; returns whether more are possible.
     fn take(&mut self, offer: GreedyOffer) -> bool;
+    /// Whether a candidate without an offer may have one when there is more room.
+    fn is_postponed(&self, _of: usize) -> bool {
+        false
+    }
 }
 
 /// Candidates by the bucket of their last known offer, the highest bucket first.
@@ -103,7 +107,10 @@ struct Classes {
 
 impl Classes {
     fn push(&mut self, offer: &GreedyOffer) {
-        let class = offer.class();
+        self.push_into(offer.class(), offer.of);
+    }
+
+    fn push_into(&mut self, class: u64, of: u32) {
         if self.buckets.is_empty() {
             self.highest = class;
         }
@@ -115,7 +122,7 @@ impl Classes {
         if self.buckets.len() <= nth {
             self.buckets.resize_with(nth + 1, Vec::new);
         }
-        self.buckets[nth].push(offer.of);
+        self.buckets[nth].push(of);
         self.len += 1;
     }
 
@@ -139,43 +146,79 @@ impl Classes {
 
 /// Takes the best offers of these candidates until there are none.
 pub fn take_best(from: &mut impl OfferSource, things: impl Iterator<Item = usize>) {
-    let mut classes = Classes::default();
-    for offer in things.filter_map(|of| from.offer(of)) {
-        classes.push(&offer);
+    GreedyQueue::of(from, things).take_best(from);
+}
+
+/// The candidates of a selection that continues when there is more room. Their last offers are known, so that it does
+/// not begin again.
+#[derive(Default)]
+pub struct GreedyQueue {
+    waiting: Classes,
+    postponed: Classes,
+}
+
+impl GreedyQueue {
+    /// Asks for the first offers of these candidates.
+    pub fn of(from: &mut impl OfferSource, things: impl Iterator<Item = usize>) -> GreedyQueue {
+        let mut queue = GreedyQueue::default();
+        for offer in things.filter_map(|of| from.offer(of)) {
+            queue.waiting.push(&offer);
+        }
+        queue
     }
-    let mut heap: BinaryHeap<GreedyOffer> = BinaryHeap::new();
-    while let Some((class, waiting)) = classes.pop_highest() {
-        let begins = f64::from_bits(class << BELOW);
-        for some in waiting.chunks(TOUCHED) {
-            black_box(some.iter().fold(0, |read, of| read ^ from.touch(*of as usize)));
-            for offer in some.iter().filter_map(|of| from.offer(*of as usize)) {
-                match offer.class() >= class {
-                    true => heap.push(offer),
-                    false => classes.push(&offer),
-                }
-            }
+
+    /// Takes the best offers until there are none.
+    pub fn take_best(&mut self, from: &mut impl OfferSource) {
+        while let Some((class, postponed)) = self.postponed.pop_highest() {
+            postponed
+                .into_iter()
+                .for_each(|of| self.waiting.push_into(class, of));
         }
-        while let Some(best) = heap.peek().copied() {
-            // Below the lower bound, an offer of a lower bucket may be worth as much.
-            if best.density < begins && !classes.is_empty() {
-                break;
-            }
-            let now = from.offer(best.of as usize);
-            if let Some(now) = now.filter(|now| *now < best && now.class() >= class) {
-                heap.peek_mut().into_iter().for_each(|mut top| *top = now);
-                continue;
-            }
-            heap.pop();
-            match now {
-                None => {}
-                Some(now) if now < best => classes.push(&now),
-                Some(now) => {
-                    if !from.take(now) {
-                        return;
+        let mut heap: BinaryHeap<GreedyOffer> = BinaryHeap::new();
+        while let Some((class, waiting)) = self.waiting.pop_highest() {
+            let begins = f64::from_bits(class << BELOW);
+            for some in waiting.chunks(TOUCHED) {
+                black_box(some.iter().fold(0, |read, of| read ^ from.touch(*of as usize)));
+                for of in some {
+                    match self.offer(from, *of, class) {
+                        Some(offer) if offer.class() >= class => heap.push(offer),
+                        Some(offer) => self.waiting.push(&offer),
+                        None => {}
                     }
-                    heap.extend(from.offer(now.of as usize));
+                }
+            }
+            while let Some(best) = heap.peek().copied() {
+                // Below the lower bound, an offer of a lower bucket may be worth as much.
+                if best.density < begins && !self.waiting.is_empty() {
+                    break;
+                }
+                let now = self.offer(from, best.of, best.class());
+                if let Some(now) = now.filter(|now| *now < best && now.class() >= class) {
+                    heap.peek_mut().into_iter().for_each(|mut top| *top = now);
+                    continue;
+                }
+                heap.pop();
+                match now {
+                    None => {}
+                    Some(now) if now < best => self.waiting.push(&now),
+                    Some(now) => {
+                        if !from.take(now) {
+                            heap.iter().for_each(|offer| self.waiting.push(offer));
+                            return;
+                        }
+                        heap.extend(self.offer(from, now.of, class));
+                    }
                 }
             }
         }
+    }
+
+    /// The current offer of a candidate whose last one was of this class.
+    fn offer(&mut self, from: &mut impl OfferSource, of: u32, class: u64) -> Option<GreedyOffer> {
+        let offer = from.offer(of as usize);
+        if offer.is_none() && from.is_postponed(of as usize) {
+            self.postponed.push_into(class, of);
+        }
+        offer
     }
 }

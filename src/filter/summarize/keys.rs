@@ -1,6 +1,7 @@
 //! Short words as numbers, which are found and compared eight bytes at a time.
 
 use super::numbers::{SEED, fold};
+use std::hint::black_box;
 
 /// Maximum bytes of a word that is a key.
 const LONGEST: usize = 16;
@@ -130,11 +131,23 @@ impl<V: Copy + Default> Keys<V> {
         }
     }
 
+    /// Reads the memory of a key: independent reads take the time of one.
+    #[inline(always)]
+    pub fn touch(&self, key: WordKey) {
+        black_box(self.slots[self.first_place(key)].0[0]);
+    }
+
+    /// The first slot that may be that of a key.
+    #[inline(always)]
+    fn first_place(&self, key: WordKey) -> usize {
+        fold(key[0] ^ self.seed, key[1] ^ SPREAD) as usize & (self.slots.len() - 1)
+    }
+
     /// The slot of a key, or the empty one for it.
     #[inline(always)]
     fn place(&self, key: WordKey) -> usize {
         let last = self.slots.len() - 1;
-        let mut place = fold(key[0] ^ self.seed, key[1] ^ SPREAD) as usize & last;
+        let mut place = self.first_place(key);
         while self.slots[place].0 != key && self.slots[place].0 != [0; 2] {
             place = (place + 1) & last;
         }

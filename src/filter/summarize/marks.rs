@@ -1,7 +1,7 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
 use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
-use super::keys::{WordKey, Keys, word_key};
+use super::keys::{Keys, WordKey, word_key};
 use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
 //! to five words, `~ing` a word with that ending, `$` the end; `,a` the same after a comma.
 
-use super::keys::{WordKey, Keys, word_key};
+use super::keys::{Keys, WordKey, word_key};
 use super::word_lists::{CONTRACTIONS, is_in};
 use super::words::{END, Sentence};
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! Numbers the terms of many texts, in parallel with a deterministic result.
 
-use super::keys::{Keys, folded_word, word_end, word_of, word_start};
+use super::keys::{Keys, WordKey, folded_word, word_end, word_of, word_start};
 use super::numbers::TermNumbers;
 use super::prior_weight::{WordMarks, has_name, is_name};
 use super::terms::{TextElement, for_each_folded_piece};
@@ -100,14 +100,18 @@ impl TextReader {
 
     fn read_ascii(&mut self, thing: u32, text: &str, found: &mut Vec<u32>) -> WordMarks {
         let bytes = text.as_bytes();
-        let (mut marks, mut at) = (WordMarks::default(), 0);
-        while let Some(start) = word_start(bytes, at) {
-            let key;
-            (at, key) = folded_word(bytes, start);
+        let mut marks = WordMarks::default();
+        let mut next = self.next_word(bytes, 0);
+        while let Some((start, mut at, key)) = next {
+            let is_joined_word = is_joined(bytes, at);
+            // The memory of the next word is read while this one is looked up.
+            if !is_joined_word {
+                next = self.next_word(bytes, at);
+            }
             // An upper-case letter.
             let capital = bytes[start] & 0x20 == 0;
             marks = marks | WordMarks::NAMED.when(capital && is_name(bytes, start));
-            let known = match key.filter(|_| !is_joined(bytes, at)) {
+            let known = match key.filter(|_| !is_joined_word) {
                 Some(key) => self.short.get_or_insert_with(key, || {
                     let word = word_of(key);
                     let lower = std::str::from_utf8(&word[..at - start]).unwrap_or_default();
@@ -125,6 +129,9 @@ impl TextReader {
                         joined.push_str(&text[part..at].to_ascii_lowercase());
                         marks = marks | WordMarks::of_word(&text[part..at]);
                     }
+                    if is_joined_word {
+                        next = self.next_word(bytes, at);
+                    }
                     let term = self.word(&joined);
                     KnownWord { term, marks }
                 }
@@ -137,6 +144,15 @@ impl TextReader {
             None => marks,
             Some(_) => WordMarks::of(text),
         }
+    }
+
+    /// The next word of ASCII text: where it begins and ends, and its key, of which memory is read.
+    #[inline(always)]
+    fn next_word(&self, bytes: &[u8], at: usize) -> Option<(usize, usize, Option<WordKey>)> {
+        let start = word_start(bytes, at)?;
+        let (end, key) = folded_word(bytes, start);
+        key.into_iter().for_each(|key| self.short.touch(key));
+        Some((start, end, key))
     }
 
     /// Appends a term, given as its number plus one, unless the text has contained it before.

@@ -2,7 +2,7 @@
 //! time a selected unit contains it, so that the selection covers the session instead of repeating frequent words.
 
 use super::answering::answering;
-use super::greedy::{GreedyOffer, OfferSource, take_best};
+use super::greedy::{GreedyOffer, GreedyQueue, OfferSource};
 use super::prior_weight::WordMarks;
 use super::reader::read_all;
 use super::term_list::TermList;
@@ -209,12 +209,15 @@ impl<'u> UnitCandidates<'u> {
             worth: self.worth.clone(),
             repeats: vec![0; self.worth.len()],
             fading,
-            rest: 0,
+            rest: u64::MAX,
+            queue: GreedyQueue::default(),
             cheapest: tokens.min().unwrap_or(0).into(),
             chosen: Vec::new(),
             choosing: self,
         };
         answering.into_iter().for_each(|unit| choice.choose(unit));
+        let units = 0..choice.choosing.len();
+        choice.queue = GreedyQueue::of(&mut choice, units);
         choice
     }
 
@@ -248,6 +251,8 @@ pub(super) struct UnitSelection<'c, 'u> {
     rest: u64,
     /// Tokens of the cheapest unit.
     cheapest: u64,
+    /// The units that are not selected.
+    queue: GreedyQueue,
     /// The selected units, in the order of selection.
     pub chosen: Vec<usize>,
 }
@@ -262,9 +267,13 @@ impl UnitSelection<'_, '_> {
     /// Selects more units within `rest` tokens; returns whether any fit.
     pub fn select_more(&mut self, rest: u64) -> bool {
         let before = self.chosen.len();
+        if rest < self.cheapest {
+            return false;
+        }
         self.rest = rest;
-        let units = 0..self.choosing.len();
-        take_best(self, units);
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.take_best(self);
+        self.queue = queue;
         self.chosen.len() > before
     }
 
@@ -288,7 +297,7 @@ impl OfferSource for UnitSelection<'_, '_> {
         self.choosing.all.terms.get(candidate.start as usize)
     }
 
-    /// A unit that does not fit is never offered again, nor one that is selected.
+    /// A unit that does not fit is offered again when there is more room, one that is selected never.
     fn offer(&mut self, unit: usize) -> Option<GreedyOffer> {
         let CandidateTerms { candidates, terms } = &mut self.choosing.all;
         let candidate = &mut candidates[unit];
@@ -300,10 +309,46 @@ impl OfferSource for UnitSelection<'_, '_> {
         (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, candidate.tokens.into()))
     }
 
+    fn is_postponed(&self, unit: usize) -> bool {
+        self.choosing.all.candidates[unit].left > 0
+    }
+
     fn take(&mut self, offer: GreedyOffer) -> bool {
         let unit = offer.of as usize;
         self.rest -= self.choosing.tokens(unit);
         self.choose(unit);
         self.rest >= self.cheapest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_selection_that_continues_is_one_that_begins_again(
+            texts in prop::collection::vec(prop::collection::vec(prop::sample::select(&["seed", "roof", "garden", "door", "lamp", "river"][..]), 1..5), 1..30),
+            (costs, rooms) in (prop::collection::vec(1..9u64, 30), prop::collection::vec(1..20u64, 1..5)),
+        ) {
+            let texts: Vec<String> = texts.iter().map(|words| words.join(" ")).collect();
+            let units = texts.iter().zip(&costs).map(|(text, tokens)| UnitCandidate { text, prior: 1000, tokens: *tokens });
+            let units: Vec<UnitCandidate<'_>> = units.collect();
+            let selected = |begins_again: bool| {
+                let mut candidates = UnitCandidates::among(units.clone());
+                let mut choice = candidates.begin(&[], 100, Fading::Slow);
+                for room in &rooms {
+                    if begins_again {
+                        choice.rest = u64::MAX;
+                        let all = 0..choice.choosing.len();
+                        choice.queue = GreedyQueue::of(&mut choice, all);
+                    }
+                    choice.select_more(*room);
+                }
+                choice.chosen
+            };
+            prop_assert_eq!(selected(false), selected(true));
+        }
     }
 }
