@@ -1,8 +1,20 @@
 //! Detects standing instructions with a condition or a reason: `when you ..., do ...`, `I'm on a Mac, so use ...`.
 
-use super::marks::{IMPERATIVE, NARRATION, ONCE};
-use super::word_lists::{CHOICES, MOMENTS, NOT_FORBIDDEN, REPORTED, is_in};
+use super::forms::{DETERMINERS, is_plural};
+use super::marks::{IMPERATIVE, NARRATION, ONCE, THING};
+use super::one_task::{PEOPLE, PROGRAM};
+use super::word_lists::{AT_HAND, CHOICES, MOMENTS, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
+
+/// Words of what an instruction is about on one occasion only.
+const ONES: [&str; 14] = [
+    "a", "an", "how", "it", "my", "that", "the", "these", "this", "those", "what", "where", "who", "why",
+];
+
+/// States of doubt.
+const DOUBTS: [&str; 7] = [
+    "blocked", "guessing", "sure", "certain", "stuck", "uncertain", "unsure",
+];
 
 impl Sentence {
     /// `when you ..., do ...`: a condition, a comma, an instruction.
@@ -18,7 +30,9 @@ impl Sentence {
             "every" | "each" | "any" => subject == "time",
             "everytime" => true,
             "next" => subject == "time",
-            "for" | "in" | "with" | "at" | "on" | "to" | "under" => self.is_of_each(at + 1),
+            "for" | "in" | "with" | "at" | "on" | "to" | "under" => {
+                self.is_of_each(at + 1) || self.is_of_a_kind(at + 1)
+            }
             "by" => subject == "default",
             "as" if self.has_words_at(at, "as soon as") => self.at(at + 3) != "possible",
             "as" => self.has_words_at(at, "as a rule") || self.has_words_at(at, "as a general rule"),
@@ -48,11 +62,68 @@ impl Sentence {
         })
     }
 
+    /// `warn me if a dish takes longer`, `let the players fail when they roll badly`: an instruction for whenever something of
+    /// a kind happens.
+    pub(super) fn reacts(&self, at: usize) -> bool {
+        const FOUND_OUT: [&str; 18] = [
+            "bring", "check", "compare", "confirm", "consider", "count", "decide", "describe", "determine",
+            "discuss", "explain", "find", "identify", "investigate", "look", "see", "test", "verify",
+        ];
+        if !self.is(IMPERATIVE, at)
+            || self.has(ONCE)
+            || is_in(&FOUND_OUT, self.at(at))
+            || is_in(&PROGRAM, self.at(at))
+        {
+            return false;
+        }
+        let is_condition = |index: &usize| is_in(&["when", "whenever", "if"], self.at(*index));
+        let Some(when) = (at + 1..self.words.len()).find(is_condition) else {
+            return false;
+        };
+        let is_kind = |index: usize| {
+            self.at(index) == "the" && (is_in(&PEOPLE, self.at(index + 1)) || is_plural(self.at(index + 1)))
+        };
+        let is_one = |index: usize| is_in(&ONES, self.at(index)) && !is_kind(index);
+        if (at + 1..when).any(is_one) || self.has_any(&["was", "were", "had", "did", "would", "there"]) {
+            return false;
+        }
+        let verb = self.at(when + 2);
+        match self.at(when + 1) {
+            "a" | "an" | "any" | "someone" | "somebody" | "anyone" | "anybody" | "something" | "anything" => {
+                true
+            }
+            "the" => is_in(&PEOPLE, verb),
+            "they" => (at + 1..when).any(|index| is_kind(index) || is_plural(self.at(index))),
+            "you" => {
+                let doubts = is_in(&DOUBTS, verb)
+                    || is_in(&DOUBTS, self.at(when + 3))
+                    || is_in(&DOUBTS, self.at(when + 4));
+                doubts || is_in(&["don't", "can't", "cannot"], verb)
+            }
+            "you're" => is_in(&DOUBTS, verb) || is_in(&DOUBTS, self.at(when + 3)),
+            subject => is_plural(subject),
+        }
+    }
+
     /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
     fn is_of_each(&self, at: usize) -> bool {
         let many = ["every", "each", "any", "all"];
         let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
         phrase.take(6).any(|index| is_in(&many, self.at(index)))
+    }
+
+    /// Whether the words up to the next comma are things of a kind, without an article: `internal memos, use ...`. What is
+    /// ordered is not one thing.
+    fn is_of_a_kind(&self, at: usize) -> bool {
+        let end = (at + 1..self.words.len().min(at + 5)).find(|index| self.words[*index].fresh);
+        end.is_some_and(|end| {
+            let is_bare =
+                (at..end).all(|index| !is_in(DETERMINERS, self.at(index)) && !is_in(AT_HAND, self.at(index)));
+            let one = is_in(DETERMINERS, self.at(self.opening(end) + 1));
+            is_bare
+                && (self.is(THING, end - 1) || is_plural(self.at(end - 1)) && !one)
+                && self.at(end - 1) != "starters"
+        })
     }
 
     /// Whether an instruction begins at an index.

@@ -1,8 +1,8 @@
 //! Forms of standing instructions.
 
 use super::marks::{
-    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, ONCE, PERSON,
-    SMALL_TALK, TALK,
+    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, OF_WORK, ONCE,
+    PERSON, SMALL_TALK, TALK, THING,
 };
 use super::patterns::{Patterns, contracted};
 use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
@@ -18,8 +18,11 @@ static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.line
 /// Statements in the present tense about all things of a kind.
 static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.lines(), KIND));
 
+/// Statements in the present tense about all things of a kind that the reader makes or handles.
+static OF_THE_WORK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_WORK.lines(), KIND));
+
 /// Words before specific things.
-const DETERMINERS: &[&str] = &[
+pub(super) const DETERMINERS: &[&str] = &[
     "the", "this", "that", "these", "those", "a", "an", "it", "them", "him", "her", "my", "his", "our",
     "your", "me", "some", "two", "three", "four", "five", "both", "more", "yes", "us", "thanks", "its",
     "their", "in", "to", "as", "with", "for", "on", "at",
@@ -81,24 +84,40 @@ impl Sentence {
                 return false;
             }
             // The kind is the word before the verb, or the first word of a longer name of it.
+            let is_work = self.is(THING, at - 1) || self.is(THING, start);
+            let is_many = |word: &str| is_plural(word) || is_work && word.ends_with('s');
             let is_named = each
-                || is_plural(self.at(at - 1)) && !self.words[at].fresh
-                || is_plural(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
-            is_named && CONVENTIONS.begin_at(self, at)
+                || is_many(self.at(at - 1)) && !self.words[at].fresh
+                || is_many(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
+            is_named
+                && (CONVENTIONS.begin_at(self, at)
+                    || is_work && (OF_THE_WORK.begin_at(self, at) || self.is_written_as(at)))
         })
     }
 
-    /// `we never deploy on Fridays`, `we always squash before merging`.
+    /// `we never deploy on Fridays`, `we always squash before merging`, `we write tests with pytest`.
     fn is_habit_of_ours(&self, start: usize) -> bool {
         // What happens to somebody is not a convention.
         const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
         let long = usize::from(contracted(self, start + 1) == Some("don't"));
         let verb = self.at(start + long + 2);
+        let firm = long > 0 || is_in(&["never", "always", "only", "don't"], self.at(start + 1));
+        // "We name branches after the ticket".
+        let names_many = || {
+            self.is(IMPERATIVE, start + 1)
+                && self.is(THING, start + 2)
+                && is_plural(self.at(start + 2))
+                && is_in(
+                    &["after", "as", "by", "from", "in", "like", "per", "under", "with"],
+                    self.at(start + 3),
+                )
+        };
         self.at(start) == "we"
-            && (long > 0 || is_in(&["never", "always", "only", "don't"], self.at(start + 1)))
-            && self.is(IMPERATIVE, start + long + 2)
-            && !is_in(NOT_ORDERED, verb)
-            && !is_in(&HAPPENS, verb)
+            && (firm
+                && self.is(IMPERATIVE, start + long + 2)
+                && !is_in(NOT_ORDERED, verb)
+                && !is_in(&HAPPENS, verb)
+                || names_many())
     }
 
     fn is_duty(&self, start: usize) -> bool {
@@ -157,7 +176,16 @@ impl Sentence {
         }
         // "no sugar", "no mock data".
         let is_short = start == 0 && !is_zero && (2..=3).contains(&self.words.len());
-        is_short || many(start + 1) || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
+        // "No commented-out code in commits".
+        let last = self.words.len() - 1;
+        let in_many = self.is(THING, last)
+            && many(last)
+            && last > start + 2
+            && is_in(&["for", "from", "in", "on"], self.at(last - 1));
+        is_short
+            || in_many
+            || many(start + 1)
+            || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
 }
 

@@ -64,9 +64,17 @@ impl Sentence {
         let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
         // "..., my aunt says".
         let last = self.words.len().saturating_sub(1);
-        let remarks = matches!(self.at(last), "said" | "says")
-            && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
-        says || is_logged || remarks || self.has_words_at(from, "according to")
+        let remarks = matches!(
+            self.at(last),
+            "said" | "says" | "think" | "guess" | "suppose" | "believe"
+        ) && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
+        // "..., sadly".
+        const REGRETS: [&str; 7] = [
+            "apparently", "fortunately", "luckily", "sadly", "supposedly", "thankfully", "unfortunately",
+        ];
+        let regrets =
+            begins_clause(last) && is_in(&REGRETS, self.at(last)) && !is_in(&FIRST_PERSON, self.at(from));
+        says || is_logged || remarks || regrets || self.has_words_at(from, "according to")
     }
 
     fn form(&self) -> Option<SentenceForm> {
@@ -80,6 +88,7 @@ impl Sentence {
             || self.condition(start)
             || self.manner(start)
             || self.has_form(start)
+            || self.reacts(start)
             || self.is_verbless(start)
             || self.is_reason(start);
         if order {
@@ -236,8 +245,14 @@ impl Sentence {
         // The steps of each task are a rule.
         let each = ["for every", "for each", "every time", "each time"];
         let steps = |index: usize| self.at(index) == "then" && self.find(&each).is_some();
+        // "... before you hand anything back".
+        let hands_back = |index: usize| {
+            self.at(index) == "back" && is_in(&["anything", "everything", "work"], self.at(index - 1))
+        };
         if self.has_any(&["one"]) && self.is_for_one_time()
-            || self.all(ONCE).any(|index| index >= at && !steps(index))
+            || self
+                .all(ONCE)
+                .any(|index| index >= at && !steps(index) && !hands_back(index))
         {
             return false;
         }
@@ -256,7 +271,7 @@ impl Sentence {
             "speak" | "talk" => rest
                 .clone()
                 .any(|index| is_in(&["me", "in", "like"], self.at(index))),
-            "refer" | "treat" => rest.clone().any(|index| self.at(index) == "as"),
+            "refer" | "treat" if rest.clone().any(|index| self.at(index) == "as") => true,
             "assume" => !next.is_empty(),
             // Handled elsewhere or not an order: "stop by whenever you like".
             "stop" | "keep" | "remember" => false,

@@ -2,7 +2,7 @@
 
 use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
 use super::keys::{Keys, WordKey, word_key};
-use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF};
+use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF, THINGS};
 use std::sync::LazyLock;
 
 /// A verb that begins an instruction.
@@ -74,6 +74,9 @@ pub(super) const FORM: u32 = 1 << 20;
 /// A verb of form, which applied to a plural sets a rule.
 pub(super) const FORM_OF_MANY: u32 = 1 << 21;
 
+/// A thing that the reader makes or handles.
+pub(super) const THING: u32 = 1 << 23;
+
 /// Words that are passed before a rule.
 const PASSED: &[&str] = &[
     "please", "also", "and", "but", "so", "then", "just", "kindly", "ok", "okay", "hi", "hello", "oh",
@@ -91,6 +94,9 @@ pub(super) const ONE_TIME: [&str; 14] = [
 
 /// What all things of a kind do.
 pub(super) const OF_KINDS: &str = include_str!("rules_of_kinds.txt");
+
+/// What all things do that the reader makes or handles.
+pub(super) const OF_WORK: &str = include_str!("rules_of_work.txt");
 
 /// Patterns of small talk.
 pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
@@ -142,7 +148,7 @@ pub(super) const ORDERS: &[&str] = &[
 /// The words with which a preference begins.
 pub(super) const PREFERENCES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you", "you're", "the"];
 
-const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has"];
+const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has", "requires"];
 
 /// The marks of a word by its key.
 pub(super) fn marks(word: WordKey) -> u32 {
@@ -172,10 +178,14 @@ static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
         (PREFERENCE, PREFERENCES),
         (FORM, FORM_VERBS),
         (FORM_OF_MANY, OF_FORM),
+        (THING, THINGS),
     ];
     for (mark, words) in lists {
         words.iter().for_each(|word| add(mark, word));
     }
+    // One of them: "each commit", "code comments".
+    let ones = THINGS.iter().filter_map(|thing| thing.strip_suffix('s'));
+    ones.for_each(|one| add(THING, one));
     let forms = [
         (DUTY, OF_THINGS.lines().collect()),
         (
@@ -191,7 +201,7 @@ static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
             CHANGE,
             [CHANGES, FAINT_CHANGES, PERMITTED_STATES, DOUBTING_CUES].concat(),
         ),
-        (KIND, OF_KINDS.lines().collect()),
+        (KIND, OF_KINDS.lines().chain(OF_WORK.lines()).collect()),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),
         (THIS_TIME, ONE_TIME.to_vec()),

@@ -31,6 +31,17 @@ const KEPT_APART: &[&str] = &[
 /// Usual directories of a project: `check every file in src/` is one task.
 const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
 
+/// What a program does.
+pub(super) const PROGRAM: [&str; 18] = [
+    "calculate", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide", "play", "print",
+    "raise", "redirect", "render", "return", "set", "show", "throw",
+];
+
+/// People whom the reader serves.
+pub(super) const PEOPLE: [&str; 10] = [
+    "caller", "client", "customer", "guest", "patient", "player", "reader", "student", "user", "visitor",
+];
+
 impl Sentence {
     /// `add a check that ...`, `draft me a toast, ...`: makes one thing, whose properties are not rules.
     pub(super) fn makes_one_thing(&self, at: usize) -> bool {
@@ -244,17 +255,13 @@ impl Sentence {
 
     /// `if the input is empty, return 0`, `for each file, print its size`: what a program does.
     pub(super) fn is_of_a_program(&self, at: usize, order: usize) -> bool {
-        const PROGRAM: [&str; 18] = [
-            "calculate", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide", "play",
-            "print", "raise", "redirect", "render", "return", "set", "show", "throw",
-        ];
         // The reader's work.
         const WORK: [&str; 9] = [
             "answer", "change", "claim", "fact", "options", "reply", "suggestion", "suggestions", "tests",
         ];
-        const PEOPLE: [&str; 5] = ["customer", "caller", "client", "guest", "reader"];
         let of_a_thing = matches!(self.at(at + 1), "the" | "there" | "each" | "every");
-        let is_served = is_in(&PEOPLE, self.at(at + 2)) || self.has_any(&["me", "you", "your", "us"]);
+        let is_served = self.at(at + 2) != "user" && is_in(&PEOPLE, self.at(at + 2))
+            || self.has_any(&["me", "you", "your", "us"]);
         let of_the_work =
             self.at(at) == "whenever" || (at + 2..order).any(|index| is_in(&WORK, self.at(index)));
         of_a_thing && !is_served && !of_the_work && is_in(&PROGRAM, self.at(order))

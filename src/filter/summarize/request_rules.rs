@@ -1,6 +1,6 @@
 //! Detects standing instructions that are not imperatives: preferences, duties, bans, requests.
 
-use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, PREFERENCE};
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, THING, PREFERENCE};
 use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
 use super::words::Sentence;
 
@@ -152,11 +152,18 @@ impl Sentence {
             && self.at(at + 1) != "of";
         let is_modal = |index: usize| {
             is_in(&["must", "should", "shall", "may"], self.at(index))
-                || each && (self.at(index) == "needs" || self.has_words_at(index, "has to"))
+                || each
+                    && (is_in(&["needs", "requires"], self.at(index)) || self.has_words_at(index, "has to"))
         };
         let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(*index)) else {
             return false;
         };
+        // What holds elsewhere: "in Germany, shops must close".
+        let clause = self.at(at) == "in"
+            && (at + 2..at + 4).any(|index| self.words.get(index).is_some_and(|word| word.fresh));
+        if clause && !(at + 2..modal).any(|index| self.is(THING, index) || self.at(index) == "you") {
+            return false;
+        }
         // A requirement of the thing to be built: "the daemon must restart", "users must never see ...".
         let is_product = self.at(at) == "the" && !self.is_of_the_work(at, modal)
             || is_in(

@@ -91,6 +91,15 @@ impl Sentence {
         self.ends_clause(value + 1) && (noun + 2..value).all(|at| !is_in(AT_HAND, self.at(at)))
     }
 
+    /// `... are in euros`, `... are snake_case`, `... are lower case`.
+    pub(super) fn is_written_as(&self, verb: usize) -> bool {
+        let value = self.at(verb + 1);
+        // "Prices are lower".
+        let compares = is_in(&["lower", "upper", "points", "title"], value) && self.at(verb + 2) != "case";
+        let is_value = is_in(VALUES, value) || self.is(ANSWER, verb + 1);
+        is_in(&["is", "are"], self.at(verb)) && (is_value && !compares || self.is_value_of(verb))
+    }
+
     /// Whether a clause ends before an index, or with a closing word: "please", "only".
     fn ends_clause(&self, at: usize) -> bool {
         self.words.get(at).is_none_or(|word| word.fresh) || is_in(CLOSINGS, self.at(at))

@@ -58,6 +58,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
 pub(super) const FORM_VERBS: &[&str] = &[
     "write", "reply", "answer", "respond", "end", "begin", "start", "format", "use", "prefer", "cite", "call",
     "keep", "round", "express", "spell", "phrase", "abbreviate", "capitalise", "capitalize", "indent", "prefix",
+    "sign", "greet",
 ];
 
 /// Verbs of form, which applied to a plural set a rule.
@@ -66,6 +67,29 @@ pub(super) const OF_FORM: &[&str] = &[
     "use", "write", "put", "keep", "name", "mark", "sort", "wrap", "spell", "number", "tag", "format",
     "prefix", "suffix", "cite", "quote", "round", "express", "label", "indent", "capitalise", "capitalize",
     "abbreviate", "order", "phrase", "avoid", "escape", "escalate", "redirect", "refer", "route",
+];
+
+/// Things that a reader makes or handles, of which a statement in the present tense is a rule.
+#[rustfmt::skip]
+pub(super) const THINGS: &[&str] = &[
+    "abbreviations", "acronyms", "amounts", "answers", "apis", "appointments", "arguments", "articles",
+    "assignments", "branches", "bullets", "captions", "chapters", "charts", "citations", "classes", "clauses",
+    "columns", "commands", "commits", "complaints", "components", "constants", "contracts", "credentials",
+    "dates", "decimals", "definitions", "dependencies", "descriptions", "diagrams", "dialogues", "distances",
+    "docs", "docstrings", "documents", "dosages", "doses", "drafts", "durations", "e-mails", "emails",
+    "encounters", "endpoints", "enums", "errors", "escalations", "examples", "exceptions", "exercises",
+    "exports", "features", "fields", "filenames", "files", "fixtures", "flags", "footnotes", "functions",
+    "grades", "handlers", "headers", "headings", "headlines", "hints", "hooks", "identifiers", "images",
+    "imports", "indexes", "ingredients", "interfaces", "invoices", "keys", "labels", "lessons", "letters",
+    "links", "lists", "logs", "measurements", "memos", "messages", "methods", "migrations", "mocks",
+    "modules", "names", "notes", "numbers", "packages", "paragraphs", "parameters", "passwords", "paths",
+    "payments", "percentages", "portions", "posts", "prices", "props", "queries", "questions", "quests",
+    "quizzes", "quotations", "quotes", "rates", "receipts", "recipes", "references", "refunds", "releases",
+    "replies", "reports", "requests", "responses", "reviews", "routes", "scenes", "schemas", "scores",
+    "scripts", "secrets", "sections", "sentences", "slides", "snippets", "solutions", "sources", "strings",
+    "structs", "subtitles", "summaries", "tables", "temperatures", "terms", "tests", "tickets", "timestamps",
+    "titles", "todos", "tokens", "totals", "transcripts", "translations", "types", "units", "values",
+    "variables", "versions", "weights",
 ];
 
 /// Words after a verb of form in a standing instruction.
@@ -157,7 +181,7 @@ pub(super) const VALUES: &[&str] = &[
     "format", "francs", "gbp", "gmt", "grams", "hh", "html", "iso", "italics", "json", "kg",
     "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
     "metres", "miles", "millions", "notation", "parentheses", "pascalcase", "percent",
-    "points", "pounds", "quotes", "roman", "spelling", "style", "tables", "tense", "thousands",
+    "points", "pounds", "quotes", "roman", "snake_case", "spelling", "style", "tables", "tense", "thousands",
     "title", "tone", "units", "upper", "uppercase", "usd", "utc", "voice", "words", "xml", "yaml", "yen",
     "yyyy-mm-dd",
 ];
