@@ -21,7 +21,7 @@ pub(super) const CHANGES: &[&str] = &[
     "strike|scratch that",
     "moved to",
     "you|we may|can now|stop",
-    "no use|write|answer|reply|call|make|keep *",
+    "no ,use|write|answer|reply|call|make|keep *",
     "on second thought",
     "revert",
     "lifted",

@@ -107,7 +107,7 @@ impl Sentence {
 
     /// Whether the words up to the next comma refer to each of many things: `each ...`, `the end of every ...`.
     fn is_of_each(&self, at: usize) -> bool {
-        let many = ["every", "each", "any", "all"];
+        let many = ["every", "each", "any", "all", "anything", "everything", "anyone"];
         let phrase = (at..self.words.len()).take_while(|index| *index == at || !self.words[*index].fresh);
         phrase.take(6).any(|index| is_in(&many, self.at(index)))
     }
@@ -129,7 +129,10 @@ impl Sentence {
     /// Whether an instruction begins at an index.
     pub(super) fn instructs(&self, at: usize) -> bool {
         let from = self.opening(at);
-        self.is(IMPERATIVE, from) || self.order(from) || self.preference(from)
+        // "Before running anything, get my approval".
+        let gets_approval =
+            self.at(from) == "get" && is_in(&["my", "approval", "permission"], self.at(from + 1));
+        self.is(IMPERATIVE, from) || gets_approval || self.order(from) || self.preference(from)
     }
 
     /// `I'm on a Mac, so no apt-get`, `we're vegetarians, so leave out the bacon`: a lasting fact and what follows from it.
@@ -161,7 +164,7 @@ impl Sentence {
             "nothing" => !next.is_empty(),
             "only" => !next.is_empty(),
             "everything" => is_in(&["must", "should", "has", "needs"], next),
-            _ if self.is_verbless(from) => true,
+            _ if self.is_verbless(from) || self.ends_with_limit(from) => true,
             verb => {
                 is_in(CHOICES, verb)
                     && !next.is_empty()

@@ -85,7 +85,11 @@ impl Sentence {
             }
             // The kind is the word before the verb, or the first word of a longer name of it.
             let is_work = self.is(THING, at - 1) || self.is(THING, start);
-            let is_many = |word: &str| is_plural(word) || is_work && word.ends_with('s');
+            let is_many = |word: &str| {
+                is_plural(word)
+                    || is_work && word.ends_with('s')
+                    || is_in(&["code", "documentation", "feedback"], word)
+            };
             let is_named = each
                 || is_many(self.at(at - 1)) && !self.words[at].fresh
                 || is_many(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
@@ -150,7 +154,8 @@ impl Sentence {
         let writes = is_in(&["put", "sort", "write"], self.at(start));
         let for_one =
             |at: usize| self.at(at) == "for" && is_in(&["the", "this", "that", "my"], self.at(at + 1));
-        let is_task = || prints || writes && (start + 2..start + 5).any(for_one);
+        let is_task =
+            || prints || self.is_of_the_first(start) || writes && (start + 2..start + 5).any(for_one);
         verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2))
     }
 

@@ -113,6 +113,7 @@ impl Sentence {
                 || self.preference(from)
                 || self.forbids_many(from)
                 || self.manner_within(from)
+                || self.at(at) == "but" && OF_RULES.begin_at(self, from)
                 || fresh
                     && (self.all_of_the_readers(from)
                         || self.is_reason(from)
@@ -243,7 +244,7 @@ impl Sentence {
     fn manner(&self, at: usize) -> bool {
         let (verb, next) = (self.at(at), self.at(at + 1));
         // The steps of each task are a rule.
-        let each = ["for every", "for each", "every time", "each time"];
+        let each = ["for any", "for every", "for each", "every time", "each time"];
         let steps = |index: usize| self.at(index) == "then" && self.find(&each).is_some();
         // "... before you hand anything back".
         let hands_back = |index: usize| {
@@ -306,7 +307,8 @@ impl Sentence {
     pub(super) fn is_rule(&self, at: usize) -> bool {
         let conditions = [
             "before you", "no more than", "at most", "at least", "rather than", "at all", "for all",
-            "from all", "as we go", "as you go", "in all", "across all",
+            "from all", "as we go", "as you go", "in all", "across all", "the first time",
+            "at first mention", "on first use", "on first mention",
         ];
         if self.all_of_the_readers(at) {
             return true;

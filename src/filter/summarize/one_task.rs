@@ -114,6 +114,18 @@ impl Sentence {
             || self.is_of_the_first(at)
             || next == "only" && (at + 1..at + 4).any(|index| is_in(&ordinals, self.at(index)))
             || self.ends_with_this_one()
+            || self.ends_with_a_file()
+    }
+
+    /// `... in utils.py`: about one file.
+    fn ends_with_a_file(&self) -> bool {
+        const EXTENSIONS: [&str; 12] = [
+            "c", "cpp", "csv", "go", "html", "java", "js", "json", "md", "py", "rs", "ts",
+        ];
+        let end = self.words.len();
+        end > 4
+            && is_in(EXTENSIONS.as_slice(), self.at(end - 1))
+            && is_in(&["in", "from", "of"], self.at(end - 3))
     }
 
     /// `... this email`: about one thing, rather than about the whole session.
@@ -190,7 +202,9 @@ impl Sentence {
     pub(super) fn is_of_the_first(&self, at: usize) -> bool {
         let ordinals = ["first", "second", "third", "last", "next", "two", "three"];
         let near = at + 1..at + 5;
-        let is_first = |index: usize| self.at(index) == "the" && is_in(&ordinals, self.at(index + 1));
+        let is_first = |index: usize| {
+            self.at(index) == "the" && is_in(&ordinals, self.at(index + 1)) && self.at(index + 2) != "time"
+        };
         // "Avoid that word in the second paragraph".
         let parts = [
             "paragraph", "line", "sentence", "column", "row", "section", "chapter", "half", "part", "page",

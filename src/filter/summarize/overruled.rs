@@ -2,9 +2,10 @@
 //! something changed together with most of the same words.
 
 use super::changes::{QUESTIONS, VARYING};
-use super::marks::ANSWER;
+use super::marks::{ANSWER, THING};
 use super::revoking::{Cue, NEGATIONS};
 use super::terms::for_each_term;
+use super::word_lists::is_in;
 use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +25,7 @@ const ANSWERING: &[&str] = &[
     "indentation", "indent", "under", "below", "within", "most", "maximum", "limit", "word", "words",
     "temperature", "temperatur", "unit", "heading", "headings", "everywhere", "everyth", "everything",
     "manag", "package", "language", "languag", "text", "case", "name", "again", "back", "switch", "fine",
-    "file", "session", "eat", "day",
+    "file", "files", "names", "messages", "message", "session", "eat", "day",
 ];
 
 /// The properties of a sentence that determine what it replaces.
@@ -33,6 +34,8 @@ pub struct SentenceTraits {
     terms: BTreeSet<String>,
     /// The terms that say where it holds: those without the answers and the words of answering.
     scope: BTreeSet<String>,
+    /// What it is about, without endings: "comment" of "write code comments in English"; otherwise answers, if it names them.
+    things: BTreeSet<String>,
     /// Whether it holds under a condition only.
     is_conditional: bool,
     /// Whether it states that it holds everywhere.
@@ -140,6 +143,7 @@ impl SentenceTraits {
             is_general: sentence.has_any(&["everywhere", "everything"]),
             answers,
             scope,
+            things: things(&sentence),
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
             doubt: None,
@@ -179,6 +183,15 @@ impl SentenceTraits {
         self.doubt.is_none() && (has_enough || is_same_subject && self.is_contradicted_by(later))
     }
 
+    /// Whether a later sentence names things, none of which this one is about. One that names none is about answers.
+    fn is_about_others(&self, later: &SentenceTraits) -> bool {
+        let is_shared = |thing: &String| match self.things.is_empty() {
+            true => thing == ANSWERS,
+            false => self.things.contains(thing),
+        };
+        !later.is_general && !later.things.is_empty() && !later.things.iter().any(is_shared)
+    }
+
     fn is_contradicted_by(&self, later: &SentenceTraits) -> bool {
         self.contradictions(later).next().is_some()
     }
@@ -199,7 +212,9 @@ impl SentenceTraits {
         let holds_elsewhere =
             later.scope != self.scope && !is_for_all || later.is_conditional && !self.is_conditional;
         let contradicts = |varies| self.contradictions(later).any(|answer| answer.varies() == varies);
-        if contradicts(false) && later.changes() || self.is_contradicted_by(later) && !holds_elsewhere {
+        let replaces =
+            contradicts(false) && later.changes() || self.is_contradicted_by(later) && !holds_elsewhere;
+        if replaces && !self.is_about_others(later) {
             return true;
         }
         let Some(cue) = later.cues[usize::from(self.forbids)] else {
@@ -215,6 +230,34 @@ impl SentenceTraits {
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
+}
+
+/// The answers of the reader, as what a rule is about.
+const ANSWERS: &str = "answer";
+
+/// See [`SentenceTraits::things`].
+fn things(sentence: &Sentence) -> BTreeSet<String> {
+    const OTHERS: [&str; 7] = [
+        "changelog", "code", "customers", "documentation", "readme", "ui", "website",
+    ];
+    const ANSWERED: [&str; 4] = ["answer", "respond", "speak", "talk"];
+    let (mut things, mut answers) = (BTreeSet::new(), false);
+    for at in 0..sentence.words.len() {
+        let word = sentence.at(at);
+        // "YAML files".
+        let of_files = is_in(&["file", "files"], sentence.at(at + 1))
+            && !is_in(&["all", "every", "each", "the", "new"], word);
+        let is_answer = ANSWERING.contains(&word) || ANSWERED.contains(&word);
+        answers |= is_answer && (ANSWERED.contains(&word) || sentence.is(THING, at));
+        if of_files || !is_answer && (sentence.is(THING, at) || is_in(&OTHERS, word)) {
+            let word = word.replace('-', "");
+            things.insert(word.strip_suffix('s').unwrap_or(&word).to_string());
+        }
+    }
+    if things.is_empty() && answers {
+        things.insert(ANSWERS.to_string());
+    }
+    things
 }
 
 /// The most words that a text may have, and where the sentence names the number: "under 100 words".

@@ -96,7 +96,9 @@ impl Sentence {
         // "It is important to me that the tone stays formal".
         let lasts = |index: usize| is_in(&["stay", "stays", "remain", "remains"], self.at(index));
         let keeps = self.has_any(&["that"]) && !self.has(ONCE) && (after + 1..self.words.len()).any(lasts);
-        is_in(&WEIGHT, self.at(after)) && (keeps || self.is_lasting(after + 1))
+        // "It's crucial that citations follow APA".
+        let things = self.at(after + 1) == "that" && self.is(THING, after + 2) && !self.has(ONCE);
+        is_in(&WEIGHT, self.at(after)) && (keeps || things || self.is_lasting(after + 1))
     }
 
     /// `be great if you always ...`, `help me if you always ...`.

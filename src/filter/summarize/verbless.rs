@@ -1,7 +1,7 @@
 //! Detects standing instructions without a verb: `comments in English`, `more examples, less theory`.
 
 use super::forms::is_plural;
-use super::marks::{ANSWER, IMPERATIVE, PERSON};
+use super::marks::{ANSWER, IMPERATIVE, PERSON, THING};
 use super::word_lists::{AT_HAND, CLOSINGS, CONTENTS, EXTRAS, STYLES, VALUES, is_in};
 use super::words::Sentence;
 
@@ -22,7 +22,9 @@ impl Sentence {
                 || self.names_a_manner(start)
                 || self.weighs_amounts(start)
                 || self.is_everywhere(start)
-                || self.is_all_there_is(start))
+                || self.is_all_there_is(start)
+                || self.is_labelled(start)
+                || self.ends_with_limit(start))
             || self.contrasts(start)
     }
 
@@ -98,6 +100,31 @@ impl Sentence {
         let compares = is_in(&["lower", "upper", "points", "title"], value) && self.at(verb + 2) != "case";
         let is_value = is_in(VALUES, value) || self.is(ANSWER, verb + 1);
         is_in(&["is", "are"], self.at(verb)) && (is_value && !compares || self.is_value_of(verb))
+    }
+
+    /// `titles: max 60 characters`, `tone: friendly`: a label and what holds for it.
+    fn is_labelled(&self, start: usize) -> bool {
+        const LABELS: [&str; 9] = [
+            "audience", "currency", "format", "language", "length", "spelling", "style", "tone", "units",
+        ];
+        const LIMITS: [&str; 10] = [
+            "always", "at", "max", "maximum", "min", "minimum", "never", "only", "under", "up",
+        ];
+        let ends = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
+        let of_things = |at: usize| ends(at) && self.is(THING, at - 1) && is_in(&LIMITS, self.at(at));
+        is_in(&LABELS, self.at(start)) && ends(start + 1) && !is_in(CLOSINGS, self.at(start + 1))
+            || of_things(start + 1)
+            || of_things(start + 2)
+    }
+
+    /// `three items at most`, `two exclamation marks max`: up to the end of the sentence.
+    pub(super) fn ends_with_limit(&self, start: usize) -> bool {
+        const NUMBERS: [&str; 5] = ["one", "two", "three", "four", "five"];
+        let (first, last) = (self.at(start), self.words.len().saturating_sub(1));
+        let is_number = is_in(&NUMBERS, first) || first.starts_with(|digit: char| digit.is_ascii_digit());
+        let is_limit = is_in(&["max", "maximum", "tops"], self.at(last))
+            || self.has_words_at(last.saturating_sub(1), "at most");
+        is_number && is_limit && (start + 2..start + 6).contains(&last)
     }
 
     /// Whether a clause ends before an index, or with a closing word: "please", "only".

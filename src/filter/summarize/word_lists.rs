@@ -14,7 +14,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "construct", "consult", "contact", "convert", "convey", "copy", "correct", "count", "cover", "create",
     "credit", "crop", "cross-check", "cut", "date", "declare", "decline", "deduplicate", "default", "define",
     "delete", "deliver", "deploy", "describe", "design", "detail", "detect", "determine", "develop", "disable",
-    "discard", "discuss", "display", "distinguish", "divide", "document", "double-check", "download", "draft",
+    "discard", "discuss", "display", "distinguish", "divide", "document", "double-check", "double", "download", "draft",
     "draw", "drop", "duplicate", "edit", "elaborate", "email", "emphasise", "emphasize", "enable", "encode",
     "encrypt", "end", "enforce", "ensure", "enter", "enumerate", "escalate", "escape", "establish", "estimate",
     "evaluate", "examine", "exclude", "execute", "expand", "explain", "export", "express", "extract",
@@ -66,30 +66,33 @@ pub(super) const FORM_VERBS: &[&str] = &[
 pub(super) const OF_FORM: &[&str] = &[
     "use", "write", "put", "keep", "name", "mark", "sort", "wrap", "spell", "number", "tag", "format",
     "prefix", "suffix", "cite", "quote", "round", "express", "label", "indent", "capitalise", "capitalize",
-    "abbreviate", "order", "phrase", "avoid", "escape", "escalate", "redirect", "refer", "route",
+    "abbreviate", "order", "phrase", "avoid", "escape", "escalate", "redirect", "refer", "route", "anonymise",
+    "anonymize", "assign", "attribute", "bold", "credit", "flag", "italicise", "italicize", "link", "log", "mask",
+    "mention", "redact", "store", "underline", "vary",
 ];
 
 /// Things that a reader makes or handles, of which a statement in the present tense is a rule.
 #[rustfmt::skip]
 pub(super) const THINGS: &[&str] = &[
     "abbreviations", "acronyms", "amounts", "answers", "apis", "appointments", "arguments", "articles",
-    "assignments", "branches", "bullets", "captions", "chapters", "charts", "citations", "classes", "clauses",
-    "columns", "commands", "commits", "complaints", "components", "constants", "contracts", "credentials",
-    "dates", "decimals", "definitions", "dependencies", "descriptions", "diagrams", "dialogues", "distances",
-    "docs", "docstrings", "documents", "dosages", "doses", "drafts", "durations", "e-mails", "emails",
-    "encounters", "endpoints", "enums", "errors", "escalations", "examples", "exceptions", "exercises",
-    "exports", "features", "fields", "filenames", "files", "fixtures", "flags", "footnotes", "functions",
-    "grades", "handlers", "headers", "headings", "headlines", "hints", "hooks", "identifiers", "images",
-    "imports", "indexes", "ingredients", "interfaces", "invoices", "keys", "labels", "lessons", "letters",
-    "links", "lists", "logs", "measurements", "memos", "messages", "methods", "migrations", "mocks",
-    "modules", "names", "notes", "numbers", "packages", "paragraphs", "parameters", "passwords", "paths",
-    "payments", "percentages", "portions", "posts", "prices", "props", "queries", "questions", "quests",
-    "quizzes", "quotations", "quotes", "rates", "receipts", "recipes", "references", "refunds", "releases",
-    "replies", "reports", "requests", "responses", "reviews", "routes", "scenes", "schemas", "scores",
-    "scripts", "secrets", "sections", "sentences", "slides", "snippets", "solutions", "sources", "strings",
-    "structs", "subtitles", "summaries", "tables", "temperatures", "terms", "tests", "tickets", "timestamps",
-    "titles", "todos", "tokens", "totals", "transcripts", "translations", "types", "units", "values",
-    "variables", "versions", "weights",
+    "assignments", "branches", "bullets", "captions", "cards", "chapters", "charts", "citations", "classes",
+    "clauses", "columns", "commands", "commits", "complaints", "components", "constants", "contracts",
+    "credentials", "dates", "decimals", "definitions", "dependencies", "descriptions", "diagrams",
+    "dialogues", "distances", "docs", "docstrings", "documents", "dosages", "doses", "drafts", "durations",
+    "e-mails", "emails", "encounters", "endpoints", "enums", "errors", "escalations", "essays", "examples",
+    "exams", "exceptions", "exercises", "exports", "fields", "filenames", "files", "fixtures", "flags",
+    "footnotes", "functions", "grades", "handlers", "headers", "headings", "headlines", "hints", "hooks",
+    "identifiers", "images", "imports", "indexes", "ingredients", "interfaces", "invoices", "keys", "labels",
+    "lectures", "lessons", "letters", "links", "lists", "logs", "mails", "measurements", "memos", "messages",
+    "methods", "migrations", "mocks", "modules", "names", "notes", "numbers", "packages", "paragraphs",
+    "parameters", "passwords", "paths", "percentages", "plans", "poems", "portions", "posts", "prices",
+    "props", "prs", "pull-requests", "queries", "questions", "quests", "quizzes", "quotations", "quotes",
+    "rates", "receipts", "recipes", "references", "refunds", "releases", "replies", "reports", "requests",
+    "responses", "reviews", "routes", "scenes", "schemas", "scores", "scripts", "secrets", "sections",
+    "sentences", "slides", "snippets", "solutions", "songs", "sources", "speeches", "stanzas", "stories",
+    "strings", "structs", "subtitles", "summaries", "tables", "temperatures", "terms", "tests", "tickets",
+    "timestamps", "titles", "todos", "tokens", "totals", "transcripts", "translations", "types", "units",
+    "values", "variables", "verses", "versions", "weights",
 ];
 
 /// Words after a verb of form in a standing instruction.
@@ -131,7 +134,7 @@ pub(super) const NOT_KEPT: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "problem", "problems", "idea", "thanks", "thank", "worries", "one", "need", "rush", "way", "luck",
-    "longer", "matter", "doubt", "wonder", "i", "it", "we", "you", "he", "she", "they", "that", "this", "not",
+    "longer", "matter", "doubt", "two", "wonder", "i", "it", "we", "you", "he", "she", "they", "that", "this", "not",
     "but",
 ];
 
@@ -180,7 +183,7 @@ pub(super) const VALUES: &[&str] = &[
     "chf", "cm", "css", "csv", "dd", "decimal", "decimals", "digits", "dollars", "eur", "euro", "euros", "feet",
     "format", "francs", "gbp", "gmt", "grams", "hh", "html", "iso", "italics", "json", "kg",
     "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
-    "metres", "miles", "millions", "notation", "parentheses", "pascalcase", "percent",
+    "metres", "miles", "millions", "notation", "parentheses", "pascalcase", "pdf", "percent",
     "points", "pounds", "quotes", "roman", "snake_case", "spelling", "style", "tables", "tense", "thousands",
     "title", "tone", "units", "upper", "uppercase", "usd", "utc", "voice", "words", "xml", "yaml", "yen",
     "yyyy-mm-dd",
