@@ -93,7 +93,10 @@ impl Sentence {
                 true
             }
             "the" => is_in(&PEOPLE, verb),
-            "they" => (at + 1..when).any(|index| is_kind(index) || is_plural(self.at(index))),
+            "they" => {
+                !is_in(&["want", "like", "wish", "need", "can"], verb)
+                    && (at + 1..when).any(|index| is_kind(index) || is_plural(self.at(index)))
+            }
             "you" => {
                 let doubts = is_in(&DOUBTS, verb)
                     || is_in(&DOUBTS, self.at(when + 3))
@@ -117,8 +120,11 @@ impl Sentence {
     fn is_of_a_kind(&self, at: usize) -> bool {
         let end = (at + 1..self.words.len().min(at + 5)).find(|index| self.words[*index].fresh);
         end.is_some_and(|end| {
-            let is_bare =
-                (at..end).all(|index| !is_in(DETERMINERS, self.at(index)) && !is_in(AT_HAND, self.at(index)));
+            let is_joined = |index: usize| {
+                index > at && is_in(&["about", "for", "from", "in", "to", "with"], self.at(index))
+            };
+            let is_one = |index: usize| is_in(DETERMINERS, self.at(index)) || is_in(AT_HAND, self.at(index));
+            let is_bare = (at..end).all(|index| is_joined(index) || !is_one(index));
             let one = is_in(DETERMINERS, self.at(self.opening(end) + 1));
             is_bare
                 && (self.is(THING, end - 1) || is_plural(self.at(end - 1)) && !one)
@@ -137,7 +143,7 @@ impl Sentence {
 
     /// `I'm on a Mac, so no apt-get`, `we're vegetarians, so leave out the bacon`: a lasting fact and what follows from it.
     pub(super) fn is_reason(&self, start: usize) -> bool {
-        const SPEAKERS: [&str; 8] = ["i", "i'm", "i've", "we", "we're", "my", "our", "there's"];
+        const SPEAKERS: [&str; 9] = ["i", "i'm", "i've", "i'll", "we", "we're", "my", "our", "there's"];
         const AT_HAND: [&str; 13] = [
             "it", "this", "that", "them", "him", "her", "one", "first", "second", "third", "last", "next",
             "here",
@@ -146,7 +152,10 @@ impl Sentence {
         if !is_in(&SPEAKERS, self.at(start)) && !is_setting || self.has(ONCE) {
             return false;
         }
-        let Some(so) = (start + 2..self.words.len()).find(|at| self.at(*at) == "so") else {
+        let last = self.words.len() - 1;
+        // "..., explain things accordingly".
+        let adapts = |at: usize| self.words[at].fresh && self.at(last) == "accordingly";
+        let Some(so) = (start + 2..=last).find(|at| self.at(*at) == "so" || adapts(*at)) else {
             return false;
         };
         let is_past = |at: usize| self.is(NARRATION, at) && !matches!(self.at(at), "i" | "they");
@@ -166,9 +175,11 @@ impl Sentence {
             "everything" => is_in(&["must", "should", "has", "needs"], next),
             _ if self.is_verbless(from) || self.ends_with_limit(from) => true,
             verb => {
-                is_in(CHOICES, verb)
-                    && !next.is_empty()
-                    && !(from + 1..from + 4).any(|at| is_in(&AT_HAND, self.at(at)))
+                let keeps = verb == "keep" && is_in(&["it", "them"], next) && !self.at(from + 2).is_empty();
+                keeps
+                    || is_in(CHOICES, verb)
+                        && !next.is_empty()
+                        && !(from + 1..from + 4).any(|at| is_in(&AT_HAND, self.at(at)))
             }
         }
     }

@@ -5,7 +5,7 @@ use super::marks::{
     PERSON, SMALL_TALK, TALK, THING,
 };
 use super::patterns::{Patterns, contracted};
-use super::word_lists::{AT_HAND, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
+use super::word_lists::{AT_HAND, MASS, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -30,7 +30,8 @@ pub(super) const DETERMINERS: &[&str] = &[
 
 /// Words after a kind that say which of its things are meant: "refunds over 100 euros".
 const WHICH: &[&str] = &[
-    "above", "below", "for", "from", "in", "of", "over", "to", "under", "with", "without",
+    "about", "above", "after", "before", "below", "for", "from", "in", "of", "over", "to", "under", "with",
+    "without",
 ];
 
 /// Phrases that only sound like rules: small talk, praise, encouragement, narration.
@@ -85,11 +86,7 @@ impl Sentence {
             }
             // The kind is the word before the verb, or the first word of a longer name of it.
             let is_work = self.is(THING, at - 1) || self.is(THING, start);
-            let is_many = |word: &str| {
-                is_plural(word)
-                    || is_work && word.ends_with('s')
-                    || is_in(&["code", "documentation", "feedback"], word)
-            };
+            let is_many = |word: &str| is_plural(word) || is_work && word.ends_with('s') || is_in(MASS, word);
             let is_named = each
                 || is_many(self.at(at - 1)) && !self.words[at].fresh
                 || is_many(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
@@ -156,7 +153,13 @@ impl Sentence {
             |at: usize| self.at(at) == "for" && is_in(&["the", "this", "that", "my"], self.at(at + 1));
         let is_task =
             || prints || self.is_of_the_first(start) || writes && (start + 2..start + 5).any(for_one);
-        verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2))
+        // "Write dialogue without tags", "flag anything that looks like personal data".
+        let is_mass = || {
+            is_in(MASS, self.at(start + 1))
+                && is_in(&["as", "in", "like", "with", "without"], self.at(start + 2))
+                || is_in(&["anything", "everything"], self.at(start + 1))
+        };
+        verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2) || is_mass())
     }
 
     /// `no emojis`, `no function names longer than ...`.
@@ -176,7 +179,9 @@ impl Sentence {
             word.len() > 3 && (plural || word.ends_with("ing"))
         };
         // A report: "no tests were run".
-        if self.has_any(&["were", "was", "had", "been", "ran"]) {
+        if self.has_any(&[
+            "were", "was", "had", "been", "ran", "left", "available", "found", "remaining",
+        ]) {
             return false;
         }
         // "no sugar", "no mock data".

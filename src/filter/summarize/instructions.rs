@@ -3,9 +3,9 @@
 
 use super::forms::OF_RULES;
 use super::marks::{
-    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST,
+    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
-use super::one_task::SESSIONS;
+use super::one_task::{CHANGED, SESSIONS};
 use super::patterns::Patterns;
 use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
@@ -64,10 +64,17 @@ impl Sentence {
         let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
         // "..., my aunt says".
         let last = self.words.len().saturating_sub(1);
-        let remarks = matches!(
+        let mut ends = last.saturating_sub(3).max(from + 1)..=last;
+        let is_remark = matches!(
             self.at(last),
             "said" | "says" | "think" | "guess" | "suppose" | "believe"
-        ) && (last.saturating_sub(3).max(from + 1)..=last).any(begins_clause);
+        );
+        let remarks = ends.any(|at| {
+            begins_clause(at)
+                && (is_remark
+                    || matches!(self.at(at), "said" | "says")
+                    || self.has_words_at(at, "as they say"))
+        });
         // "..., sadly".
         const REGRETS: [&str; 7] = [
             "apparently", "fortunately", "luckily", "sadly", "supposedly", "thankfully", "unfortunately",
@@ -323,6 +330,14 @@ impl Sentence {
         }
         if self.makes_one_thing(at) {
             return self.is_for_each(at);
+        }
+        // "Deliver all tables in Markdown", "include calories per serving".
+        let manners = ["as", "at", "by", "in", "to", "under", "with"];
+        let things = |noun: usize| self.is(THING, noun) && is_in(&manners, self.at(noun + 1));
+        if self.at(at + 1) == "all" && (things(at + 2) || things(at + 3))
+            || is_in(&["include", "mention", "state"], self.at(at)) && self.at(at + 2) == "per"
+        {
+            return !is_in(&CHANGED, self.at(at));
         }
         // A relative clause sets no rule, unless things of that kind are chosen.
         let relative = ["that", "which", "who", "whose", "where"];

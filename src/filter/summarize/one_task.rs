@@ -31,6 +31,11 @@ const KEPT_APART: &[&str] = &[
 /// Usual directories of a project: `check every file in src/` is one task.
 const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
 
+/// What is done to things at hand.
+pub(super) const CHANGED: [&str; 9] = [
+    "change", "compare", "convert", "make", "rename", "replace", "rewrite", "translate", "turn",
+];
+
 /// What a program does.
 pub(super) const PROGRAM: [&str; 18] = [
     "calculate", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide", "play", "print",
@@ -89,9 +94,6 @@ impl Sentence {
         }
         let (verb, next) = (self.at(at), self.at(at + 1));
         let at_hand = ["the", "this", "that", "it", "these", "those"];
-        let changes = [
-            "make", "change", "rewrite", "replace", "convert", "rename", "turn", "compare",
-        ];
         let collects = [
             "list", "find", "replace", "read", "count", "search", "fetch", "delete", "remove", "rename",
             "compare", "update", "verify", "convert", "fix", "open", "move", "merge",
@@ -102,7 +104,7 @@ impl Sentence {
         // "Go through every file".
         is_in(&["go", "look", "walk"], verb)
             || is_in(&["check", "confirm", "verify"], verb) && is_in(&["that", "if", "whether"], next)
-            || is_in(&changes, verb) && is_in(&at_hand, next)
+            || is_in(&CHANGED, verb) && is_in(&at_hand, next)
             || is_in(&shortens, verb)
                 && is_in(&at_hand, next)
                 && !self.has_any(&["every", "each", "always", "any", "whenever"])

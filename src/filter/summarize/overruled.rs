@@ -23,9 +23,9 @@ const FRAME: &[&str] = &[
 const ANSWERING: &[&str] = &[
     "answer", "answers", "reply", "repli", "replies", "respond", "respons", "response", "speak", "talk",
     "indentation", "indent", "under", "below", "within", "most", "maximum", "limit", "word", "words",
-    "temperature", "temperatur", "unit", "heading", "headings", "everywhere", "everyth", "everything",
-    "manag", "package", "language", "languag", "text", "case", "name", "again", "back", "switch", "fine",
-    "file", "files", "names", "messages", "message", "session", "eat", "day",
+    "temperature", "temperatur", "unit", "units", "heading", "headings", "everywhere", "everyth",
+    "everything", "manag", "package", "language", "languag", "text", "case", "name", "again", "back",
+    "switch", "fine", "file", "files", "names", "messages", "message", "session", "eat", "day",
 ];
 
 /// The properties of a sentence that determine what it replaces.
@@ -214,7 +214,10 @@ impl SentenceTraits {
         let contradicts = |varies| self.contradictions(later).any(|answer| answer.varies() == varies);
         let replaces =
             contradicts(false) && later.changes() || self.is_contradicted_by(later) && !holds_elsewhere;
-        if replaces && !self.is_about_others(later) {
+        if self.is_about_others(later) && (!self.things.is_empty() || self.is_contradicted_by(later)) {
+            return false;
+        }
+        if replaces {
             return true;
         }
         let Some(cue) = later.cues[usize::from(self.forbids)] else {
@@ -237,8 +240,8 @@ const ANSWERS: &str = "answer";
 
 /// See [`SentenceTraits::things`].
 fn things(sentence: &Sentence) -> BTreeSet<String> {
-    const OTHERS: [&str; 7] = [
-        "changelog", "code", "customers", "documentation", "readme", "ui", "website",
+    const OTHERS: [&str; 8] = [
+        "changelog", "chat", "code", "customers", "documentation", "readme", "ui", "website",
     ];
     const ANSWERED: [&str; 4] = ["answer", "respond", "speak", "talk"];
     let (mut things, mut answers) = (BTreeSet::new(), false);

@@ -21,7 +21,7 @@ pub(super) struct OwnSentence<'t> {
 }
 
 impl<'t> OwnSentence<'t> {
-    /// The sentence with a placeholder for each quotation.
+    /// The sentence with a word for each quotation.
     pub fn unquoted(&self) -> Cow<'t, str> {
         if self.quoted.is_empty() {
             return Cow::Borrowed(self.text);
@@ -29,7 +29,7 @@ impl<'t> OwnSentence<'t> {
         let (mut own, mut from) = (String::with_capacity(self.text.len()), 0);
         for range in &self.quoted {
             own.push_str(&self.text[from..range.start]);
-            own.push('\u{2026}');
+            own.push('q');
             from = range.end;
         }
         own.push_str(&self.text[from..]);

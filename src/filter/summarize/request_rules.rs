@@ -26,8 +26,13 @@ impl Sentence {
             let that = usize::from(self.at(next) == "that");
             let object = self.at(next + that);
             let negative = preference.ends_with("not want") || preference.ends_with("don't want");
-            let all =
-                is_in(&["you", "all", "every", "each", "no", "only"], object) || preference.contains("only");
+            let not_all = [
+                "", "about", "by", "from", "in", "on", "ready", "that", "to", "we", "you",
+            ];
+            let everything = object == "everything" && !is_in(&not_all, self.at(next + that + 1));
+            let all = is_in(&["you", "all", "every", "each", "no", "only"], object)
+                || preference.contains("only")
+                || everything;
             let known = self.has(ONCE) || self.at(next + 1) == "to" && self.at(next + 2) == "know";
             // Things at hand: "all the ingredients", "all of them", "all orders from March".
             let of_these = matches!(self.at(next + that + 1), "the" | "of" | "this" | "these");
@@ -39,9 +44,11 @@ impl Sentence {
             }
             return (all || (negative && object == "any")) && !known && !at_hand;
         }
-        let assistant = ["the assistant", "the model", "the agent"]
-            .iter()
-            .any(|name| self.has_words_at(at, name));
+        let assistant = [
+            "the assistant", "the model", "the agent", "the bot", "the chatbot", "the ai",
+        ]
+        .iter()
+        .any(|name| self.has_words_at(at, name));
         let at = at + usize::from(assistant);
         let bound = ["not", "never", "forbidden"];
         if self.at(at) == "you're" {
@@ -98,7 +105,11 @@ impl Sentence {
         let keeps = self.has_any(&["that"]) && !self.has(ONCE) && (after + 1..self.words.len()).any(lasts);
         // "It's crucial that citations follow APA".
         let things = self.at(after + 1) == "that" && self.is(THING, after + 2) && !self.has(ONCE);
-        is_in(&WEIGHT, self.at(after)) && (keeps || things || self.is_lasting(after + 1))
+        let forbids = is_in(&["forbidden", "prohibited"], self.at(after))
+            && self.at(after + 1) == "to"
+            && self.is(IMPERATIVE, after + 2)
+            && self.has(THING);
+        forbids || is_in(&WEIGHT, self.at(after)) && (keeps || things || self.is_lasting(after + 1))
     }
 
     /// `be great if you always ...`, `help me if you always ...`.
@@ -183,11 +194,13 @@ impl Sentence {
             || (at..modal).all(|index| !is_in(AT_HAND, self.at(index)))
             || self.is_lasting_state(at, modal);
         // What a person should have done is not a rule; what a thing should have is one.
+        let is_thing = (at..modal).any(|index| self.is(THING, index));
         let has = self.at(modal + 1) == "have"
             && !is_in(
                 &["a", "an", "at", "its", "no", "one", "the", "your"],
                 self.at(modal + 2),
-            );
+            )
+            && (!is_thing || self.at(modal + 2).ends_with("ed") || self.at(modal + 2) == "been");
         // A guess: "everything should be fine", "this should never happen".
         let is_guess = self.at(modal + 1) == "be"
             && is_in(

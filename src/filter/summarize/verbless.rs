@@ -23,6 +23,7 @@ impl Sentence {
                 || self.weighs_amounts(start)
                 || self.is_everywhere(start)
                 || self.is_all_there_is(start)
+                || self.is(THING, start) && self.has_words_at(start + 1, "first then")
                 || self.is_labelled(start)
                 || self.ends_with_limit(start))
             || self.contrasts(start)
@@ -129,7 +130,9 @@ impl Sentence {
 
     /// Whether a clause ends before an index, or with a closing word: "please", "only".
     fn ends_clause(&self, at: usize) -> bool {
-        self.words.get(at).is_none_or(|word| word.fresh) || is_in(CLOSINGS, self.at(at))
+        self.words.get(at).is_none_or(|word| word.fresh)
+            || is_in(CLOSINGS, self.at(at))
+            || is_in(&["and", "but", "unless"], self.at(at))
     }
 
     /// `more examples, less theory`.

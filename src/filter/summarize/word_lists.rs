@@ -13,7 +13,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "compile", "complete", "compress", "concatenate", "conclude", "configure", "confirm", "consider",
     "construct", "consult", "contact", "convert", "convey", "copy", "correct", "count", "cover", "create",
     "credit", "crop", "cross-check", "cut", "date", "declare", "decline", "deduplicate", "default", "define",
-    "delete", "deliver", "deploy", "describe", "design", "detail", "detect", "determine", "develop", "disable",
+    "delete", "deliver", "deploy", "describe", "design", "detail", "detect", "determine", "develop", "direct", "disable",
     "discard", "discuss", "display", "distinguish", "divide", "document", "double-check", "double", "download", "draft",
     "draw", "drop", "duplicate", "edit", "elaborate", "email", "emphasise", "emphasize", "enable", "encode",
     "encrypt", "end", "enforce", "ensure", "enter", "enumerate", "escalate", "escape", "establish", "estimate",
@@ -58,7 +58,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
 pub(super) const FORM_VERBS: &[&str] = &[
     "write", "reply", "answer", "respond", "end", "begin", "start", "format", "use", "prefer", "cite", "call",
     "keep", "round", "express", "spell", "phrase", "abbreviate", "capitalise", "capitalize", "indent", "prefix",
-    "sign", "greet",
+    "sign", "greet", "double-check", "fact-check",
 ];
 
 /// Verbs of form, which applied to a plural set a rule.
@@ -93,6 +93,11 @@ pub(super) const THINGS: &[&str] = &[
     "strings", "structs", "subtitles", "summaries", "tables", "temperatures", "terms", "tests", "tickets",
     "timestamps", "titles", "todos", "tokens", "totals", "transcripts", "translations", "types", "units",
     "values", "variables", "verses", "versions", "weights",
+];
+
+/// Things of the work without a plural.
+pub(super) const MASS: &[&str] = &[
+    "code", "dialogue", "documentation", "feedback", "prose", "sql", "text",
 ];
 
 /// Words after a verb of form in a standing instruction.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn distinguishes(rules: &[&str], others: &[&str]) {
+pub(super) fn distinguishes(rules: &[&str], others: &[&str]) {
     for sentence in rules {
         assert!(strength(sentence).is_some(), "{sentence}");
     }
@@ -403,54 +403,6 @@ fn an_ordinary_statement_of_the_form_of_a_rule_sets_none() {
             "We're at the hotel, so pick a restaurant nearby.",
             "I'm at the store, so write a shopping list.",
             "My test passes, so use the new branch.",
-        ],
-    );
-}
-
-#[test]
-fn a_statement_about_things_of_the_work_is_a_rule() {
-    distinguishes(
-        &[
-            "All timestamps are stored in UTC.",
-            "Public functions need a doc comment.",
-            "Public APIs get semantic versioning.",
-            "Database columns are snake_case.",
-            "Amounts are in thousands of euros throughout.",
-            "No commented-out code in commits.",
-            "We write tests with Vitest.",
-            "Any change to the schema requires my approval.",
-            "For internal memos, use bullet points.",
-            "For code reviews, list the bugs first.",
-        ],
-        &[
-            "Plants need a lot of water.",
-            "Tests need fixing.",
-            "Prices are lower in Spain.",
-            "For beginners, recommend a book.",
-            "In Germany, shops must close on Sundays.",
-            "Every good story needs a villain, I think.",
-            "No pets allowed in the new flat, sadly.",
-            "Our team uses Slack a lot.",
-            "Keep out of reach of children.",
-        ],
-    );
-}
-
-#[test]
-fn an_instruction_for_whatever_happens_is_a_rule() {
-    distinguishes(
-        &[
-            "Escalate if a customer mentions a lawyer.",
-            "Tell me when you are not sure about a number.",
-            "Let the players fail if they roll badly.",
-            "Tell the user when an item is out of stock.",
-            "Please run the formatter before you hand anything back.",
-        ],
-        &[
-            "Tell me when the build is done.",
-            "Check if a file is missing.",
-            "Explain what happens if a request fails.",
-            "Return 0 if a value is missing.",
         ],
     );
 }

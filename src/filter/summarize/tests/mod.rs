@@ -12,6 +12,7 @@ mod pasted;
 mod properties;
 mod rolling;
 mod speakers;
+mod things;
 mod written;
 
 use super::*;
