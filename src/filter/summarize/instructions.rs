@@ -255,7 +255,9 @@ impl Sentence {
         let steps = |index: usize| self.at(index) == "then" && self.find(&each).is_some();
         // "... before you hand anything back".
         let hands_back = |index: usize| {
-            self.at(index) == "back" && is_in(&["anything", "everything", "work"], self.at(index - 1))
+            self.at(index) == "back"
+                && index > at
+                && is_in(&["anything", "everything", "work"], self.at(index - 1))
         };
         if self.has_any(&["one"]) && self.is_for_one_time()
             || self
