@@ -93,6 +93,12 @@ impl Sentence {
                 true
             }
             "the" => is_in(&PEOPLE, verb),
+            "my" => is_in(
+                &[
+                    "request", "question", "message", "prompt", "instructions", "argument",
+                ],
+                verb,
+            ),
             "they" => {
                 !is_in(&["want", "like", "wish", "need", "can"], verb)
                     && (at + 1..when).any(|index| is_kind(index) || is_plural(self.at(index)))

@@ -41,7 +41,9 @@ impl Sentence {
     /// Whether the sentence is small talk and sets no rule.
     pub(super) fn is_small_talk(&self, start: usize) -> bool {
         // A limit is meant: "feel free to ask me before big changes".
-        OF_TALK.begin_at(self, start) && !self.phrase() && !self.has_any(&["before", "unless", "without"])
+        OF_TALK.begin_at(self, start)
+            && !self.phrase()
+            && !self.has_any(&["before", "unless", "whenever", "without"])
     }
 
     /// Whether the sentence has one of the forms, starting at its first significant word.

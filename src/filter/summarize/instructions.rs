@@ -1,7 +1,7 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
 //! word. Detection uses only the form of English sentences.
 
-use super::forms::OF_RULES;
+use super::forms::{OF_RULES, is_plural};
 use super::marks::{
     CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
@@ -120,7 +120,8 @@ impl Sentence {
                 || self.preference(from)
                 || self.forbids_many(from)
                 || self.manner_within(from)
-                || self.at(at) == "but" && OF_RULES.begin_at(self, from)
+                || (self.at(at) == "but" || commands && self.has_words_at(from, "i don't want"))
+                    && OF_RULES.begin_at(self, from)
                 || fresh
                     && (self.all_of_the_readers(from)
                         || self.is_reason(from)
@@ -336,7 +337,16 @@ impl Sentence {
         // "Deliver all tables in Markdown", "include calories per serving".
         let manners = ["as", "at", "by", "in", "to", "under", "with"];
         let things = |noun: usize| self.is(THING, noun) && is_in(&manners, self.at(noun + 1));
-        if self.at(at + 1) == "all" && (things(at + 2) || things(at + 3))
+        let redoes = [
+            "check", "continue", "explain", "finish", "fix", "repeat", "review", "shorten", "show", "verify",
+        ];
+        // "Number your suggestions".
+        let yours = self.at(at + 1) == "your"
+            && self.is(THING, at + 2)
+            && is_plural(self.at(at + 2))
+            && !is_in(&redoes, self.at(at));
+        if yours
+            || self.at(at + 1) == "all" && (things(at + 2) || things(at + 3))
             || is_in(&["include", "mention", "state"], self.at(at)) && self.at(at + 2) == "per"
         {
             return !is_in(&CHANGED, self.at(at));

@@ -148,7 +148,9 @@ pub(super) const ORDERS: &[&str] = &[
 /// The words with which a preference begins.
 pub(super) const PREFERENCES: &[&str] = &["i", "i'd", "it", "it's", "it'd", "you", "you're", "the"];
 
-const MODALS: &[&str] = &["must", "should", "shall", "may", "needs", "has", "requires"];
+const MODALS: &[&str] = &[
+    "must", "should", "shall", "may", "needs", "has", "requires", "shouldn't", "mustn't",
+];
 
 /// The marks of a word by its key.
 pub(super) fn marks(word: WordKey) -> u32 {

@@ -164,9 +164,10 @@ impl Sentence {
         let each = is_in(&["every", "each", "any", "anything", "everything"], self.at(at))
             && self.at(at + 1) != "of";
         let is_modal = |index: usize| {
-            is_in(&["must", "should", "shall", "may"], self.at(index))
-                || each
-                    && (is_in(&["needs", "requires"], self.at(index)) || self.has_words_at(index, "has to"))
+            is_in(
+                &["must", "should", "shall", "may", "shouldn't", "mustn't"],
+                self.at(index),
+            ) || each && (is_in(&["needs", "requires"], self.at(index)) || self.has_words_at(index, "has to"))
         };
         let Some(modal) = (at + 1..self.words.len().min(at + 9)).find(|index| is_modal(*index)) else {
             return false;
