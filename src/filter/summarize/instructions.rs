@@ -3,7 +3,7 @@
 
 use super::forms::{OF_RULES, is_plural};
 use super::marks::{
-    CLAIM, CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
+    CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
 use super::one_task::{CHANGED, SESSIONS};
 use super::patterns::Patterns;
@@ -38,7 +38,7 @@ static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
 });
 
 /// Words that refer to the speaker.
-const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
+pub(super) const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
     /// See [`strength`].
@@ -51,37 +51,6 @@ impl Sentence {
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
         Some(opening + reader + u32::from(self.has_any(&firm)))
-    }
-
-    /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".
-    fn is_attributed(&self) -> bool {
-        let from = self.opening(0);
-        // What a client insists on binds, too.
-        let binds = |at: usize| self.at(at) == "insists" && OF_RULES.begin_at(self, from);
-        let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at) && !binds(at));
-        let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
-        // "Error: you must ...".
-        let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
-        // "..., my aunt says".
-        let last = self.words.len().saturating_sub(1);
-        let mut ends = last.saturating_sub(3).max(from + 1)..=last;
-        let is_remark = matches!(
-            self.at(last),
-            "said" | "says" | "think" | "guess" | "suppose" | "believe"
-        );
-        let remarks = ends.any(|at| {
-            begins_clause(at)
-                && (is_remark
-                    || matches!(self.at(at), "said" | "says")
-                    || self.has_words_at(at, "as they say"))
-        });
-        // "..., sadly".
-        const REGRETS: [&str; 7] = [
-            "apparently", "fortunately", "luckily", "sadly", "supposedly", "thankfully", "unfortunately",
-        ];
-        let regrets =
-            begins_clause(last) && is_in(&REGRETS, self.at(last)) && !is_in(&FIRST_PERSON, self.at(from));
-        says || is_logged || remarks || regrets || self.has_words_at(from, "according to")
     }
 
     fn form(&self) -> Option<SentenceForm> {
@@ -228,7 +197,9 @@ impl Sentence {
             "only" => self.is(IMPERATIVE, at + 1) || next == "ever" && self.is(IMPERATIVE, at + 2),
             "must" => is_in(&["not", "never", "always"], next),
             // Verbs of attitude are lasting, unless the sentence names one occasion.
-            "prefer" | "favour" | "favor" | "respect" | "adhere" => !next.is_empty() && !self.has(ONCE),
+            "prefer" | "favour" | "favor" | "respect" | "adhere" => {
+                !next.is_empty() && next != "not" && !self.has(ONCE)
+            }
             "stick" | "optimize" | "optimise" => {
                 matches!(next, "to" | "for") || next == "with" && self.is_rule(at)
             }
@@ -286,7 +257,7 @@ impl Sentence {
             "assume" => !next.is_empty(),
             // Handled elsewhere or not an order: "stop by whenever you like".
             "stop" | "keep" | "remember" => false,
-            "let" => next == "me" && self.has_any(&["first", "before", "each", "every", "any"]),
+            "let" => next == "me" && self.has_any(&["first", "before", "each", "every", "any", "whenever"]),
             _ => self.is(IMPERATIVE, at) && self.is_rule(at),
         }
     }
@@ -297,6 +268,11 @@ impl Sentence {
         if !self.is(FORM, at) {
             return false;
         }
+        // "Answer me in German".
+        let next = match (verb, next) {
+            ("answer", "me" | "us") => self.at(at + 2),
+            _ => next,
+        };
         match verb {
             // These verbs also refer to specific things.
             "begin" | "start" => is_in(&["every", "all", "each", "your"], next),

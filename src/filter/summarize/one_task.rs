@@ -1,7 +1,8 @@
-//! Recognizes sentences about one task or occasion, which set no rule.
+//! Recognizes sentences about one task or occasion, and those that repeat what others demand: they set no rule.
 
-use super::forms::is_plural;
-use super::marks::{CUE, ONE_TIME, THIS_TIME, TODAY};
+use super::forms::{OF_RULES, is_plural};
+use super::instructions::FIRST_PERSON;
+use super::marks::{CLAIM, CUE, ONE_TIME, THIS_TIME, TODAY};
 use super::patterns::Patterns;
 use super::word_lists::is_in;
 use super::words::Sentence;
@@ -281,5 +282,36 @@ impl Sentence {
         let of_the_work =
             self.at(at) == "whenever" || (at + 2..order).any(|index| is_in(&WORK, self.at(index)));
         of_a_thing && !is_served && !of_the_work && is_in(&PROGRAM, self.at(order))
+    }
+
+    /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".
+    pub(super) fn is_attributed(&self) -> bool {
+        let from = self.opening(0);
+        // What a client insists on binds, too.
+        let binds = |at: usize| self.at(at) == "insists" && OF_RULES.begin_at(self, from);
+        let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at) && !binds(at));
+        let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
+        // "Error: you must ...".
+        let is_logged = is_in(&["error", "fatal", "warning", "warn"], self.at(0)) && begins_clause(1);
+        // "..., my aunt says".
+        let last = self.words.len().saturating_sub(1);
+        let mut ends = last.saturating_sub(3).max(from + 1)..=last;
+        let is_remark = matches!(
+            self.at(last),
+            "said" | "says" | "think" | "guess" | "suppose" | "believe"
+        );
+        let remarks = ends.any(|at| {
+            begins_clause(at)
+                && (is_remark
+                    || matches!(self.at(at), "said" | "says")
+                    || self.has_words_at(at, "as they say"))
+        });
+        // "..., sadly".
+        const REGRETS: [&str; 7] = [
+            "apparently", "fortunately", "luckily", "sadly", "supposedly", "thankfully", "unfortunately",
+        ];
+        let regrets =
+            begins_clause(last) && is_in(&REGRETS, self.at(last)) && !is_in(&FIRST_PERSON, self.at(from));
+        says || is_logged || remarks || regrets || self.has_words_at(from, "according to")
     }
 }

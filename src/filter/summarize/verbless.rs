@@ -24,6 +24,7 @@ impl Sentence {
                 || self.is_everywhere(start)
                 || self.is_all_there_is(start)
                 || self.is(THING, start) && self.has_words_at(start + 1, "first then")
+                || self.is_on_each(start)
                 || self.is_labelled(start)
                 || self.ends_with_limit(start))
             || self.contrasts(start)
@@ -32,11 +33,14 @@ impl Sentence {
     /// `British spelling, please`, `metric units only`: requests a style.
     fn is_style_alone(&self, start: usize) -> bool {
         let last = self.words.len().saturating_sub(1);
-        (start + 2..start + 4).contains(&last)
-            && is_in(&["please", "pls", "only"], self.at(last))
-            && is_in(STYLES, self.at(last - 1))
-            && !is_in(&["in", "with", "without", "one", "two", "three"], self.at(start))
-            && !self.is(IMPERATIVE, start)
+        let asks = is_in(&["please", "pls", "only"], self.at(last));
+        // "Salt-free, please".
+        last == start + 1 && asks && self.at(start).ends_with("-free")
+            || (start + 2..start + 4).contains(&last)
+                && asks
+                && is_in(STYLES, self.at(last - 1))
+                && !is_in(&["in", "with", "without", "one", "two", "three"], self.at(start))
+                && !self.is(IMPERATIVE, start)
     }
 
     /// `comments in English`, `function names in camelCase, please`, `amounts in thousands of euros`: how all of a kind are
@@ -101,6 +105,19 @@ impl Sentence {
         let compares = is_in(&["lower", "upper", "points", "title"], value) && self.at(verb + 2) != "case";
         let is_value = is_in(VALUES, value) || self.is(ANSWER, verb + 1);
         is_in(&["is", "are"], self.at(verb)) && (is_value && !compares || self.is_value_of(verb))
+    }
+
+    /// `type annotations on all public methods`, `captions under every image`.
+    fn is_on_each(&self, start: usize) -> bool {
+        let last = self.words.len().saturating_sub(1);
+        let is_prep = |at: &usize| is_in(&["above", "before", "for", "on", "under", "with"], self.at(*at));
+        (start + 1..start + 4).find(is_prep).is_some_and(|at| {
+            is_plural(self.at(at - 1))
+                && is_in(&["all", "every", "each"], self.at(at + 1))
+                && self.is(THING, last)
+                && (at + 2..at + 5).contains(&last)
+                && (at == start + 2 || !self.is(IMPERATIVE, start))
+        })
     }
 
     /// `titles: max 60 characters`, `tone: friendly`: a label and what holds for it.

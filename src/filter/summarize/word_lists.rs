@@ -30,7 +30,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "modify", "monitor", "move", "mute", "name", "normalise", "normalize", "note", "notify", "number", "obey",
     "observe", "offer", "omit", "open", "optimise", "optimize", "order", "organise", "organize", "outline",
     "output", "override", "paraphrase", "parse", "pass", "paste", "pause", "pay", "perform", "phrase", "pick",
-    "ping", "place", "plan", "play", "point", "polish", "post", "preface", "prefer", "prefix", "prepare",
+    "ping", "place", "plan", "play", "point", "polish", "post", "praise", "preface", "prefer", "prefix", "prepare",
     "present", "preserve", "pretend", "preview", "print", "prioritise", "prioritize", "proceed", "process",
     "produce", "profile", "prompt", "proofread", "propose", "protect", "prove", "provide", "publish", "pull",
     "punctuate", "purge", "push", "put", "query", "queue", "quit", "quiz", "quote", "raise", "rank", "rate", "read", "rebuild", "recompile", "redeploy", "regenerate", "rerun",
@@ -68,7 +68,7 @@ pub(super) const OF_FORM: &[&str] = &[
     "prefix", "suffix", "cite", "quote", "round", "express", "label", "indent", "capitalise", "capitalize",
     "abbreviate", "order", "phrase", "avoid", "escape", "escalate", "redirect", "refer", "route", "anonymise",
     "anonymize", "assign", "attribute", "bold", "credit", "flag", "italicise", "italicize", "link", "log", "mask",
-    "mention", "address", "deliver", "display", "present", "redact", "store", "underline", "vary",
+    "mention", "address", "decline", "deliver", "refuse", "reject", "display", "present", "redact", "store", "underline", "vary",
 ];
 
 /// Things that a reader makes or handles, of which a statement in the present tense is a rule.
