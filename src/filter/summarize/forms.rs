@@ -83,7 +83,7 @@ impl Sentence {
             return false;
         }
         (start + 1..self.words.len().min(start + 5)).any(|at| {
-            if self.is(PERSON, at) || is_in(DETERMINERS, self.at(at)) {
+            if !self.is(KIND, at) || self.is(PERSON, at) || is_in(DETERMINERS, self.at(at)) {
                 return false;
             }
             // The kind is the word before the verb, or the first word of a longer name of it.
