@@ -161,7 +161,10 @@ impl Sentence {
                 && is_in(&["as", "in", "like", "with", "without"], self.at(start + 2))
                 || is_in(&["anything", "everything"], self.at(start + 1))
         };
-        verb && !is_task() && (plural(start + 1) || bare(start + 1) && plural(start + 2) || is_mass())
+        verb && !is_task()
+            && (plural(start + 1)
+                || bare(start + 1) && (plural(start + 2) || bare(start + 2) && plural(start + 3))
+                || is_mass())
     }
 
     /// `no emojis`, `no function names longer than ...`.

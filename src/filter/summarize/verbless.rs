@@ -1,6 +1,6 @@
 //! Detects standing instructions without a verb: `comments in English`, `more examples, less theory`.
 
-use super::forms::is_plural;
+use super::forms::{DETERMINERS, is_plural};
 use super::marks::{ANSWER, IMPERATIVE, PERSON, THING};
 use super::word_lists::{AT_HAND, CLOSINGS, CONTENTS, EXTRAS, STYLES, VALUES, is_in};
 use super::words::Sentence;
@@ -25,6 +25,7 @@ impl Sentence {
                 || self.is_all_there_is(start)
                 || self.is(THING, start) && self.has_words_at(start + 1, "first then")
                 || self.is_on_each(start)
+                || self.is_value_for_many(start)
                 || self.is_labelled(start)
                 || self.ends_with_limit(start))
             || self.contrasts(start)
@@ -105,6 +106,21 @@ impl Sentence {
         let compares = is_in(&["lower", "upper", "points", "title"], value) && self.at(verb + 2) != "case";
         let is_value = is_in(VALUES, value) || self.is(ANSWER, verb + 1);
         is_in(&["is", "are"], self.at(verb)) && (is_value && !compares || self.is_value_of(verb))
+    }
+
+    /// `double quotes for strings`, `spaces around operators, please`.
+    fn is_value_for_many(&self, start: usize) -> bool {
+        let is_place = |at: &usize| {
+            is_in(
+                &["after", "around", "before", "between", "for", "in"],
+                self.at(*at),
+            )
+        };
+        (start + 1..start + 3).find(is_place).is_some_and(|at| {
+            let is_value = is_in(VALUES, self.at(at - 1)) || self.is(ANSWER, at - 1);
+            let ends = |noun: usize| is_plural(self.at(noun)) && self.ends_clause(noun + 1);
+            is_value && (ends(at + 1) || ends(at + 2) && !is_in(DETERMINERS, self.at(at + 1)))
+        })
     }
 
     /// `type annotations on all public methods`, `captions under every image`.

@@ -189,7 +189,7 @@ pub(super) const VALUES: &[&str] = &[
     "format", "francs", "gbp", "gmt", "grams", "hh", "html", "iso", "italics", "json", "kg",
     "kilograms", "kilometers", "kilometres", "km", "latex", "lower", "lowercase", "markdown", "meters",
     "metres", "miles", "millions", "notation", "parentheses", "pascalcase", "pdf", "percent",
-    "points", "pounds", "quotes", "roman", "snake_case", "spelling", "style", "tables", "tense", "thousands",
+    "points", "pounds", "quotes", "roman", "snake_case", "spaces", "spelling", "style", "tables", "tense", "thousands",
     "title", "tone", "units", "upper", "uppercase", "usd", "utc", "voice", "words", "xml", "yaml", "yen",
     "yyyy-mm-dd",
 ];

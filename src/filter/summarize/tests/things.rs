@@ -32,6 +32,8 @@ fn a_statement_about_things_of_the_work_is_a_rule() {
             "Warranty claims require the serial number.",
             "Refuse refunds without a receipt.",
             "Salt-free, please.",
+            "Spaces around operators, please.",
+            "I use a wheelchair.",
             "Actually, answer me in German.",
             "Tests first, then code.",
             "It's crucial that citations follow APA.",
