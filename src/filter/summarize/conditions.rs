@@ -26,7 +26,7 @@ impl Sentence {
                 is_in(&["you", "u", "i", "every", "each", "any", "all", "we"], subject)
                     || subject.ends_with("ing")
             }
-            "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" => true,
+            "when" | "whenever" | "if" | "unless" | "until" | "once" | "wherever" | "whatever" => true,
             "every" | "each" | "any" => subject == "time",
             "everytime" => true,
             "next" => subject == "time",
@@ -83,7 +83,9 @@ impl Sentence {
         let is_kind = |index: usize| {
             self.at(index) == "the" && (is_in(&PEOPLE, self.at(index + 1)) || is_plural(self.at(index + 1)))
         };
-        let is_one = |index: usize| is_in(&ONES, self.at(index)) && !is_kind(index);
+        // "Transfer to a human".
+        let is_one =
+            |index: usize| is_in(&ONES, self.at(index)) && !is_kind(index) && self.at(index - 1) != "to";
         if (at + 1..when).any(is_one) || self.has_any(&["was", "were", "had", "did", "would", "there"]) {
             return false;
         }

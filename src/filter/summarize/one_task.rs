@@ -2,7 +2,7 @@
 
 use super::forms::{OF_RULES, is_plural};
 use super::instructions::FIRST_PERSON;
-use super::marks::{CLAIM, CUE, ONE_TIME, THIS_TIME, TODAY};
+use super::marks::{CLAIM, CUE, KIND, MODAL, ONE_TIME, THIS_TIME, TODAY};
 use super::patterns::Patterns;
 use super::word_lists::is_in;
 use super::words::Sentence;
@@ -288,7 +288,11 @@ impl Sentence {
     pub(super) fn is_attributed(&self) -> bool {
         let from = self.opening(0);
         // What a client insists on binds, too.
-        let binds = |at: usize| self.at(at) == "insists" && OF_RULES.begin_at(self, from);
+        // "Warranty claims require ...".
+        let binds = |at: usize| {
+            self.at(at) == "insists" && OF_RULES.begin_at(self, from)
+                || self.at(at) == "claims" && self.is(KIND | MODAL, at + 1)
+        };
         let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at) && !binds(at));
         let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
         // "Error: you must ...".

@@ -45,6 +45,8 @@ pub struct SentenceTraits {
     /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
     cues: [Option<Cue>; 2],
     forbids: bool,
+    /// Whether it forbids something up to a condition, which it demands: "never push without asking".
+    demands_too: bool,
     /// How clearly it may change an earlier rule, if it only does that.
     doubt: Option<Cue>,
 }
@@ -146,6 +148,7 @@ impl SentenceTraits {
             things: things(&sentence),
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
+            demands_too: sentence.has_any(&["before", "unless", "until", "without"]),
             doubt: None,
             terms,
         }
@@ -220,7 +223,8 @@ impl SentenceTraits {
         if replaces {
             return true;
         }
-        let Some(cue) = later.cues[usize::from(self.forbids)] else {
+        let released = later.cues[0].filter(|_| self.demands_too);
+        let Some(cue) = later.cues[usize::from(self.forbids)].or(released) else {
             return false;
         };
         if self.terms.is_empty() {

@@ -85,6 +85,7 @@ impl Sentence {
             self.at(at),
         ) || self.manner_within(at)
             || self.is(IMPERATIVE, at) && self.is_rule(at)
+            || self.reacts(at)
     }
 
     /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, for more than one
@@ -195,13 +196,12 @@ impl Sentence {
             || (at..modal).all(|index| !is_in(AT_HAND, self.at(index)))
             || self.is_lasting_state(at, modal);
         // What a person should have done is not a rule; what a thing should have is one.
-        let is_thing = (at..modal).any(|index| self.is(THING, index));
-        let has = self.at(modal + 1) == "have"
-            && !is_in(
-                &["a", "an", "at", "its", "no", "one", "the", "your"],
-                self.at(modal + 2),
-            )
-            && (!is_thing || self.at(modal + 2).ends_with("ed") || self.at(modal + 2) == "been");
+        const PERFECT: [&str; 16] = [
+            "been", "come", "done", "forgotten", "found", "gone", "got", "had", "known", "left", "lost",
+            "made", "said", "seen", "taken", "told",
+        ];
+        let done = self.at(modal + 2);
+        let has = self.at(modal + 1) == "have" && (done.ends_with("ed") || is_in(&PERFECT, done));
         // A guess: "everything should be fine", "this should never happen".
         let is_guess = self.at(modal + 1) == "be"
             && is_in(

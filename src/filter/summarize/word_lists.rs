@@ -47,7 +47,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "study", "style", "submit", "substitute", "suggest", "summarise", "summarize", "supply", "support",
     "suppress", "swap", "switch", "tabulate", "tag", "tailor", "take", "talk", "target", "teach", "tell",
     "test", "think", "throw", "tick", "tidy", "tone", "total", "touch", "trace", "track", "train", "transcribe",
-    "transform", "translate", "transliterate", "treat", "trim", "truncate", "trust", "try", "turn", "type",
+    "transfer", "transform", "translate", "transliterate", "treat", "trim", "truncate", "trust", "try", "turn", "type",
     "underline", "undo", "unify", "unpack", "update", "upload", "uppercase", "use", "validate", "value", "vary",
     "verify", "version", "visit", "vote", "wait", "warn", "weigh", "whisper", "withhold", "word", "work",
     "wrap", "write",
