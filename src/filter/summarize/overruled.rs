@@ -45,8 +45,6 @@ pub struct SentenceTraits {
     /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
     cues: [Option<Cue>; 2],
     forbids: bool,
-    /// Whether it forbids something up to a condition, which it demands: "never push without asking".
-    demands_too: bool,
     /// How clearly it may change an earlier rule, if it only does that.
     doubt: Option<Cue>,
 }
@@ -148,7 +146,6 @@ impl SentenceTraits {
             things: things(&sentence),
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
-            demands_too: sentence.has_any(&["before", "unless", "until", "without"]),
             doubt: None,
             terms,
         }
@@ -223,8 +220,7 @@ impl SentenceTraits {
         if replaces {
             return true;
         }
-        let released = later.cues[0].filter(|_| self.demands_too);
-        let Some(cue) = later.cues[usize::from(self.forbids)].or(released) else {
+        let Some(cue) = later.cues[usize::from(self.forbids)] else {
             return false;
         };
         if self.terms.is_empty() {
