@@ -241,13 +241,16 @@ impl Sentence {
         if self.manner_within(at) {
             return true;
         }
+        // "Leave comments in Polish".
+        let names_manner = self.is(IMPERATIVE, at)
+            && !is_in(&CHANGED, verb)
+            && !is_in(AT_HAND, next)
+            && self.names_a_manner(at + 1);
+        if names_manner {
+            return true;
+        }
         let rest = at + 1..self.words.len();
         match verb {
-            "give" | "show" | "report" | "express" | "state" | "display" | "quote"
-                if !is_in(AT_HAND, next) && self.names_a_manner(at + 1) =>
-            {
-                true
-            }
             "call" if next == "the" => self.words.len() > at + 3,
             "be" if self.find(&["with me", "to me"]).is_some() => true,
             "speak" | "talk" => rest

@@ -308,7 +308,8 @@ impl Sentence {
             begins_clause(at)
                 && (is_remark
                     || matches!(self.at(at), "said" | "says")
-                    || self.has_words_at(at, "as they say"))
+                    || self.has_words_at(at, "as they say")
+                    || self.has_words_at(at, "in my opinion"))
         });
         // "..., sadly".
         const REGRETS: [&str; 7] = [
