@@ -213,7 +213,8 @@ impl Sentence {
         let at = at + usize::from(self.at(at) == "ever");
         let (verb, object) = (self.at(at), self.at(at + 1));
         // A reminder concerns one thing, unless it is about a fact.
-        let is_fact = object == "that" && is_in(&FIRST_PERSON, self.at(at + 2));
+        let is_fact =
+            object == "that" && is_in(&FIRST_PERSON, self.at(at + 2)) || matches!(object, "i'm" | "we're");
         let reminds = verb == "forget" && !self.has(CUE) && !is_fact;
         let waits = self.has_words_at(at, "wait for me") || self.has_words_at(at, "wait for us");
         !verb.is_empty() && !reminds && !waits && !self.forbids_one_thing(at) && !is_in(NOT_ORDERED, verb)
@@ -241,17 +242,20 @@ impl Sentence {
         if self.manner_within(at) {
             return true;
         }
-        // "Leave comments in Polish".
+        // "Leave comments in Polish", "log in UTC".
         let names_manner = self.is(IMPERATIVE, at)
             && !is_in(&CHANGED, verb)
             && !is_in(AT_HAND, next)
-            && self.names_a_manner(at + 1);
+            && (self.names_a_manner(at + 1) || self.is_value_of(at));
         if names_manner {
             return true;
         }
         let rest = at + 1..self.words.len();
         match verb {
-            "call" if next == "the" => self.words.len() > at + 3,
+            "call" if next == "the" => {
+                let places = ["again", "and", "at", "for", "from", "in", "on", "to", "with"];
+                self.words.len() > at + 3 && !is_in(&places, self.at(at + 3))
+            }
             "be" if self.find(&["with me", "to me"]).is_some() => true,
             "speak" | "talk" => rest
                 .clone()

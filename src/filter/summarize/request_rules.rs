@@ -65,7 +65,10 @@ impl Sentence {
                 !is_advice
                     && is_in(&["not", "never", "always", "only"], next)
                     && !is_in(&["be", "have", "remember", "know"], self.at(at + 3))
-                    || self.at(at + 1) != "can" && self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)
+                    || self.at(at + 1) != "can"
+                        && self.is(IMPERATIVE, at + 2)
+                        && next != "always"
+                        && !is_in(NOT_DEMANDED, next)
             }
             "cannot" | "can't" | "mustn't" | "shouldn't" => {
                 self.is(IMPERATIVE, at + 2) && !is_in(NOT_DEMANDED, next)

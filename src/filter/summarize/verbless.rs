@@ -68,17 +68,18 @@ impl Sentence {
         }
         // "Numbers below ten as words".
         let limits = is_in(&["above", "below", "over", "under"], self.at(noun + 1));
-        is_named && self.is_value_of(noun + if limits { 2 } else { 0 })
+        is_named && (self.is_value_of(noun) || limits && self.is_value_of(noun + 2))
     }
 
     /// Whether a value with which texts are written follows the word at an index.
-    fn is_value_of(&self, noun: usize) -> bool {
+    pub(super) fn is_value_of(&self, noun: usize) -> bool {
         // "Sentences no longer than 20 words", "chapters of about 2000 words".
         const UNITS: [&str; 7] = [
             "bullets", "characters", "lines", "pages", "paragraphs", "sentences", "words",
         ];
         let has_unit = || (noun + 3..noun + 8).any(|at| is_in(&UNITS, self.at(at)));
-        let is_limited = (self.at(noun + 1) == "no" && self.at(noun + 3) == "than"
+        let is_limited = (is_in(&["below", "under", "within"], self.at(noun + 1)) && self.is(THING, noun)
+            || self.at(noun + 1) == "no" && self.at(noun + 3) == "than"
             || self.at(noun + 1) == "of" && is_in(&["about", "around", "at", "up"], self.at(noun + 2)))
             && has_unit();
         if is_limited || !is_in(&["in", "as", "with"], self.at(noun + 1)) {

@@ -47,7 +47,7 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "resolve", "respect", "respond", "restart", "restate", "restrict", "retain", "retry", "return", "reuse",
     "reveal", "revert", "review", "rewrite", "rhyme", "roleplay", "roll", "round", "run", "sanitise",
     "sanitize", "save", "say", "scale", "scan", "schedule", "score", "search", "seek", "select", "send",
-    "separate", "serve", "set", "settle", "share", "shorten", "show", "sign", "simplify", "simulate", "sing",
+    "separate", "serve", "set", "settle", "share", "shorten", "show", "side", "sign", "simplify", "simulate", "sing",
     "sketch", "skip", "slow", "snapshot", "soften", "solve", "sort", "sound", "source", "spare", "speak",
     "specify", "speed", "spell", "spend", "split", "squash", "stage", "standardise", "standardize", "start",
     "state", "stay", "steer", "stick", "stop", "store", "stress", "strip", "structure", "stub", "study",

@@ -35,6 +35,8 @@ fn a_statement_about_things_of_the_work_is_a_rule() {
             "Refuse refunds without a receipt.",
             "Salt-free, please.",
             "Leave comments in Polish.",
+            "Responses under 200 words.",
+            "Log in UTC.",
             "I'd like a short recap at the end of every session.",
             "Spaces around operators, please.",
             "I use a wheelchair.",
