@@ -1,6 +1,6 @@
 //! Detects standing instructions that are not imperatives: preferences, duties, bans, requests.
 
-use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, THING, PREFERENCE};
+use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, PREFERENCE, THING};
 use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
 use super::words::Sentence;
 
@@ -44,11 +44,8 @@ impl Sentence {
             }
             return (all || (negative && object == "any")) && !known && !at_hand;
         }
-        let assistant = [
-            "the assistant", "the model", "the agent", "the bot", "the chatbot", "the ai",
-        ]
-        .iter()
-        .any(|name| self.has_words_at(at, name));
+        let names = ["agent", "ai", "assistant", "bot", "chatbot", "model"];
+        let assistant = self.at(at) == "the" && is_in(&names, self.at(at + 1));
         let at = at + usize::from(assistant);
         let bound = ["not", "never", "forbidden"];
         if self.at(at) == "you're" {
