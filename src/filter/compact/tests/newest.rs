@@ -27,7 +27,7 @@ fn result(id: &str, words: usize) -> String {
     format!(r#"{{"role":"tool","id":"r_{id}","tool_call_id":"{id}","content":"{text}"}}"#)
 }
 
-fn said(role: &str, nth: usize, more: &str, words: usize) -> String {
+fn message(role: &str, nth: usize, more: &str, words: usize) -> String {
     let text = "a garden with seeds and a roof ".repeat(words);
     format!(r#"{{"role":"{role}","id":"s_{nth}"{more},"content":"{text}"}}"#)
 }
@@ -73,16 +73,16 @@ fn a_view_of_events_alone_begins_with_one() {
     let event = r#","category":"context""#;
     holds(
         &[
-            said("user", 1, event, 30),
+            message("user", 1, event, 30),
             call("c1", 30),
             result("c1", 60),
-            said("user", 2, event, 30),
+            message("user", 2, event, 30),
             call("c2", 30),
             result("c2", 60),
-            said("assistant", 3, "", 40),
+            message("assistant", 3, "", 40),
             call("c3", 30),
             result("c3", 60),
-            said("assistant", 4, "", 40),
+            message("assistant", 4, "", 40),
         ],
         false,
     );
@@ -92,16 +92,16 @@ fn a_view_of_events_alone_begins_with_one() {
 fn a_late_result_is_kept_with_its_call() {
     holds(
         &[
-            said("user", 1, "", 30),
+            message("user", 1, "", 30),
             call("c1", 30),
-            said("user", 2, "", 30),
+            message("user", 2, "", 30),
             call("c2", 30),
             result("c2", 60),
-            said("assistant", 3, "", 40),
-            said("user", 4, "", 30),
+            message("assistant", 3, "", 40),
+            message("user", 4, "", 30),
             call("c3", 30),
             result("c3", 60),
-            said("assistant", 5, "", 40),
+            message("assistant", 5, "", 40),
             result("c1", 60),
         ],
         false,
@@ -112,14 +112,14 @@ fn a_late_result_is_kept_with_its_call() {
 fn context_between_a_call_and_its_late_result_is_kept() {
     holds(
         &[
-            said("user", 1, "", 30),
-            said("assistant", 2, "", 40),
-            said("user", 3, "", 3),
+            message("user", 1, "", 30),
+            message("assistant", 2, "", 40),
+            message("user", 3, "", 3),
             and_another(&call("c1", 3), "c2"),
             result("c1", 6),
-            said("user", 4, r#","category":"context""#, 30),
-            said("assistant", 5, "", 40),
-            said("assistant", 6, "", 20),
+            message("user", 4, r#","category":"context""#, 30),
+            message("assistant", 5, "", 40),
+            message("assistant", 6, "", 20),
             result("c2", 60),
         ],
         false,
@@ -135,7 +135,7 @@ fn an_open_loop_begins_with_its_reasoning() {
     let encrypted = r#"{"type":"encrypted","encrypted_content":"QUJDQUJD"}"#;
     holds(
         &[
-            said("user", 1, "", 30),
+            message("user", 1, "", 30),
             thinks(call("c1", 30), reasoning),
             result("c1", 60),
             thinks(call("c2", 3), encrypted),
@@ -153,9 +153,9 @@ fn an_open_loop_begins_with_its_reasoning() {
 fn a_final_pinned_question_is_the_only_newest_message() {
     let replies = (0..6).flat_map(|nth| {
         let id = format!("c{nth}");
-        [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
+        [call(&id, 10), result(&id, 20), message("assistant", nth, "", 20)]
     });
-    let lines: Vec<String> = replies.chain([said("user", 9, "", 5)]).collect();
+    let lines: Vec<String> = replies.chain([message("user", 9, "", 5)]).collect();
     holds(&lines, true);
 }
 
@@ -165,15 +165,15 @@ fn an_open_call_before_a_question_can_be_dropped() {
     // A result of a call before the question merges both exchanges.
     holds(
         &[
-            said("user", 1, "", 30),
-            said("assistant", 2, "", 30),
-            said("user", 3, "", 30),
+            message("user", 1, "", 30),
+            message("assistant", 2, "", 30),
+            message("user", 3, "", 30),
             two,
             result("p1", 60),
             call("q", 60),
-            said("user", 4, "", 10),
+            message("user", 4, "", 10),
             result("q", 60),
-            said("assistant", 5, "", 20),
+            message("assistant", 5, "", 20),
         ],
         false,
     );
@@ -182,7 +182,7 @@ fn an_open_call_before_a_question_can_be_dropped() {
 /// The same case is planned twice each time, with different hashes.
 #[test]
 fn of_two_results_of_a_call_the_summary_has_the_first() {
-    let mut lines: Vec<String> = (0..8).map(|nth| said("user", nth, "", 20)).collect();
+    let mut lines: Vec<String> = (0..8).map(|nth| message("user", nth, "", 20)).collect();
     let failed = result("c1", 4).replacen("}", r#","metadata":{"is_error":true}}"#, 1);
     lines.splice(
         1..1,
@@ -190,7 +190,7 @@ fn of_two_results_of_a_call_the_summary_has_the_first() {
             call("c1", 3),
             failed,
             result("c1", 5),
-            said("assistant", 9, "", 20),
+            message("assistant", 9, "", 20),
         ],
     );
     holds(&lines, false);
@@ -203,7 +203,7 @@ fn argument_placeholders_reach_no_budget_below_the_minimum() {
     options.mask.keep = 0;
     // The results are no longer than placeholders, so that only the arguments can shrink.
     let lines = [
-        said("user", 1, "", 3),
+        message("user", 1, "", 3),
         and_another(&and_another(&call("c1", 19), "c2"), "c3"),
         result("c1", 2),
         result("c2", 2),
@@ -218,19 +218,23 @@ fn head_and_tail_respect_the_line_limit_of_a_result() {
     options.tool_output.lines = 1;
     // Text that may be elided already gets no placeholder.
     let result = result("c1", 11).replacen("shed is", "[convo: is", 1);
-    holds_with(&[said("user", 1, "", 3), call("c1", 3), result], &options);
+    holds_with(&[message("user", 1, "", 3), call("c1", 3), result], &options);
 }
 
 #[test]
 fn a_partly_answered_call_is_kept_with_its_late_result() {
     let event = r#","category":"context""#;
     for between in ["", event] {
-        let first = said("user", 1, between, 30);
-        let before = [first, said("assistant", 2, "", 30), said("user", 3, between, 30)];
+        let first = message("user", 1, between, 30);
+        let before = [
+            first,
+            message("assistant", 2, "", 30),
+            message("user", 3, between, 30),
+        ];
         let two = and_another(&call("p1", 30), "p2");
         let after = [
-            said("user", 4, between, 10),
-            said("assistant", 5, "", 20),
+            message("user", 4, between, 10),
+            message("assistant", 5, "", 20),
             result("p1", 60),
         ];
         let lines: Vec<String> = before.into_iter().chain([two]).chain(after).collect();
@@ -249,7 +253,7 @@ fn messages_before_a_pinned_question_are_not_newest() {
     let mut lines = vec![
         call("c1", 30).replacen("\"content\"", reasoning, 1),
         result("c1", 1),
-        said("user", 1, "", 5),
+        message("user", 1, "", 5),
     ];
     holds_with(&lines, &options);
     // After the question, a loop may be cut at its reasoning.
@@ -264,9 +268,9 @@ fn messages_before_a_pinned_question_are_not_newest() {
 fn messages_that_fit_next_to_a_pinned_question_are_kept() {
     let replies = (0..6).flat_map(|nth| {
         let id = format!("c{nth}");
-        [call(&id, 10), result(&id, 20), said("assistant", nth, "", 20)]
+        [call(&id, 10), result(&id, 20), message("assistant", nth, "", 20)]
     });
-    let lines = replies.chain([said("user", 9, "", 5)]);
+    let lines = replies.chain([message("user", 9, "", 5)]);
     let mut session = Session::default();
     lines.for_each(|line| session.push_new(line.as_bytes()));
     let choices = Choices {

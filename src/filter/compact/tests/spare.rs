@@ -21,7 +21,7 @@ fn compacted(lines: &[String], share: u64) -> (Case, Done, u64, u64) {
     (case, done, now, budget)
 }
 
-fn said(role: &str, text: &str) -> String {
+fn message(role: &str, text: &str) -> String {
     format!(r#"{{"role":"{role}","content":"{text}"}}"#)
 }
 
@@ -31,13 +31,13 @@ fn pasted() -> Vec<String> {
         .map(|nth| format!("{nth} is a line of a log\\n"))
         .collect();
     vec![
-        said(
+        message(
             "user",
             "Plan the release: the deadline is 4 June, and nobody may work on Sunday.",
         ),
-        said("assistant", "The plan has three steps."),
-        said("user", &large),
-        said("assistant", "I have read it."),
+        message("assistant", "The plan has three steps."),
+        message("user", &large),
+        message("assistant", "I have read it."),
     ]
 }
 

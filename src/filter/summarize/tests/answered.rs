@@ -48,7 +48,7 @@ fn neighbors_count_by_their_distance() {
 
 #[test]
 fn the_form_of_a_word_does_not_matter() {
-    for (asked, said) in [
+    for (asked, reply) in [
         ("move", "moved"),
         ("apply", "applied"),
         ("planning", "plan"),
@@ -56,9 +56,9 @@ fn the_form_of_a_word_does_not_matter() {
         ("stories", "story"),
         ("Äpfel", "äpfel"),
     ] {
-        let text = format!("it was {said} then");
+        let text = format!("it was {reply} then");
         let found = |asked: &str| answering(&[asked.to_string()], 1, |_| text.as_str().into(), 1).len();
-        assert_eq!((found(asked), found("rest")), (1, 0), "{asked}, {said}");
+        assert_eq!((found(asked), found("rest")), (1, 0), "{asked}, {reply}");
     }
     // Numbers have no forms.
     assert_eq!(best("2000", 0, &["200"]), None);
