@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::model::session::Session;
 use proptest::prelude::*;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// Two documents of each format of the kit that is changed in place, one after the other.
 fn inputs() -> Vec<(Format, Vec<u8>)> {
@@ -61,6 +62,8 @@ fn wrong(format: Format, bytes: &[u8]) -> Option<String> {
     None
 }
 
+static INPUTS: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(inputs);
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -69,7 +72,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         byte in prop::sample::select(b"{}[]\",:~\n".to_vec()),
     ) {
-        for (format, mut bytes) in inputs() {
+        for (format, mut bytes) in INPUTS.iter().cloned() {
             let at = at.index(bytes.len());
             bytes[at] = byte;
             let found = wrong(format, &bytes);
