@@ -7,7 +7,7 @@ use super::marks::{
 };
 use super::one_task::{CHANGED, SESSIONS};
 use super::patterns::Patterns;
-use super::word_lists::{AT_HAND, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
+use super::word_lists::{AT_HAND, FIRST_PERSON, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -36,9 +36,6 @@ static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
     let all = LASTING.into_iter().chain(REST).chain(HERE);
     Patterns::of(all, PHRASE)
 });
-
-/// Words that refer to the speaker.
-pub(super) const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
 
 impl Sentence {
     /// See [`strength`].

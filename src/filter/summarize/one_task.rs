@@ -1,10 +1,9 @@
 //! Recognizes sentences about one task or occasion, and those that repeat what others demand: they set no rule.
 
 use super::forms::{OF_RULES, is_plural};
-use super::instructions::FIRST_PERSON;
 use super::marks::{CLAIM, CUE, KIND, MODAL, ONE_TIME, THIS_TIME, TODAY};
 use super::patterns::Patterns;
-use super::word_lists::is_in;
+use super::word_lists::{FIRST_PERSON, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 

@@ -112,7 +112,7 @@ impl Patterns {
         sentence.is(self.mark, at).then(rest)?.map(|rest| 1 + rest)
     }
 
-    /// The number of words after the first one in the first pattern that begins with `first` and goes on at a word.
+    /// The number of words after the first one in the first pattern that begins with `first` and continues at a word.
     fn length_with(&self, first: WordKey, sentence: &Sentence, next: usize) -> Option<usize> {
         let group = &self.all[(self.words.get(first) as usize).checked_sub(1)?];
         let pattern = group

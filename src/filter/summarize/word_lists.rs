@@ -254,6 +254,9 @@ pub(super) const NOT_DEMANDED: &[&str] = &[
     "go", "like", "need", "get",
 ];
 
+/// Words that refer to the speaker.
+pub(super) const FIRST_PERSON: [&str; 7] = ["i", "i'm", "i've", "my", "we", "we're", "our"];
+
 /// Whether a list contains a word.
 pub(super) fn is_in(list: &[&str], word: &str) -> bool {
     list.contains(&word)
