@@ -160,6 +160,7 @@ pub(super) fn marks(word: WordKey) -> u32 {
 /// The number of words with marks, about.
 const ABOUT: usize = 2000;
 
+/// The marks of words by their keys.
 static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
     let mut known = Keys::for_about(ABOUT);
     let mut add = |mark: u32, word: &str| *known.value_mut(word_key(word)) |= mark;

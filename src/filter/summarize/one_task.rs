@@ -31,7 +31,7 @@ const KEPT_APART: &[&str] = &[
 /// Usual directories of a project: `check every file in src/` is one task.
 const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
 
-/// What is done to things at hand.
+/// Verbs of one task: they change a thing that is already there.
 pub(super) const CHANGED: [&str; 9] = [
     "change", "compare", "convert", "make", "rename", "replace", "rewrite", "translate", "turn",
 ];
