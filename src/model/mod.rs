@@ -20,7 +20,6 @@ pub mod excerpt;
 pub mod exchange;
 pub mod header;
 pub mod health;
-pub mod json;
 pub mod key;
 pub mod lineage;
 pub mod message;
@@ -41,3 +40,5 @@ pub mod time;
 pub mod title;
 pub mod view;
 pub mod visible;
+
+pub use convo_json as json;

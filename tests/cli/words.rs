@@ -56,6 +56,12 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The source files of all packages.
+fn sources() -> Vec<PathBuf> {
+    let of = |dir: &str| below(&tree().join(dir), &[".rs"]);
+    [of("src"), of("crates")].concat()
+}
+
 fn below(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut dirs = vec![dir.to_path_buf()];
@@ -95,7 +101,7 @@ fn pages_and_documents_use_standard_terms() {
 fn comments_use_standard_terms() {
     let pattern = predicates::str::is_match(EXCLUDED_COMMENTS).unwrap();
     let mut found = Vec::new();
-    for path in below(&tree().join("src"), &[".rs"]) {
+    for path in sources() {
         let name = path.strip_prefix(tree()).unwrap().to_str().unwrap();
         for (nth, line) in read(&path).lines().enumerate() {
             let is_comment = line.trim_start().starts_with("//");
@@ -147,7 +153,7 @@ fn messages_use_standard_terms() {
     let pattern = excluded();
     let mut found = Vec::new();
     let mut count = 0;
-    for path in below(&tree().join("src"), &[".rs"]) {
+    for path in sources() {
         let name = path.strip_prefix(tree()).unwrap().to_str().unwrap();
         if name.contains("/tests/") || name.ends_with("/tests.rs") {
             continue;

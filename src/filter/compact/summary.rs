@@ -177,6 +177,9 @@ fn reserve_summary(
     work.summarize(summary, room);
 }
 
+/// Tokens of a text from which one is reserved for the seam to its frame.
+const LONG: u64 = 10_000;
+
 /// Fewest text tokens for which it is worth asking a summarizer.
 pub(in crate::filter) const MINIMUM: u64 = 16;
 
@@ -242,10 +245,14 @@ pub(in crate::filter) fn summary_of_span(
     // Drafts of the text share most of their lines.
     let lines = LineTokens::of(work.counter.tokenizer());
     let count = |text: &str| lines.count(text);
-    // A further record begins a new line. The tokenizer may need one more token at the seams, which the loop below
-    // corrects.
+    // A further record begins a new line.
     let line = u64::from(stands.is_some());
     let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
+    // The tokenizer may need one more token at the seams, which the loop below corrects. Planning a long summary again
+    // takes longer than one token is worth.
+    if budget > LONG {
+        budget -= 1;
+    }
     let kept = stands.map(summarize::instructions_of).unwrap_or_default();
     while budget > 0 {
         let wanted = summarize::ExtractOptions {
