@@ -7,6 +7,7 @@ use super::pasted::own_sentences;
 use super::words::Sentence;
 use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
 use crate::model::message::Role;
+use crate::model::threads::{gathered, over_cores};
 use std::collections::{HashMap, HashSet};
 
 /// Where the standing instructions come from.
@@ -153,9 +154,16 @@ fn found(
     let kept = kept.iter().map(known(Kind::Kept));
     let mut all: Vec<FoundInstruction> = kept.chain(earlier.iter().map(known(Kind::Rule))).collect();
     let speakers = [Role::User, Role::System, Role::Developer];
-    for source in rules_from.iter().filter(|source| speakers.contains(&source.role)) {
-        all.extend(detected(&source.text, source.role));
-    }
+    let speaking: Vec<&SummarySource<'_>> = rules_from
+        .iter()
+        .filter(|source| speakers.contains(&source.role))
+        .collect();
+    let bytes: usize = speaking.iter().map(|source| source.text.len()).sum();
+    all.extend(gathered(speaking.len(), bytes * WORK, |range| {
+        let sources = speaking[range].iter();
+        let found = sources.flat_map(|source| detected(&source.text, source.role));
+        found.collect()
+    }));
     // Drop an instruction without a speaker if a named speaker gave the same one.
     let named: HashSet<&str> = all
         .iter()
@@ -178,13 +186,13 @@ fn found(
         .collect();
     let mut kept = kept.into_iter();
     all.retain(|_| kept.next().unwrap_or(false));
-    let claims = all.iter().map(|found| match found.kind {
-        Kind::Changes => SentenceTraits::of(found.text()).with_faint_cues(),
-        Kind::Doubts => SentenceTraits::of_doubt(found.text()),
-        Kind::Rule if doubts(found) => SentenceTraits::of_doubt(found.text()),
-        _ => SentenceTraits::of(found.text()),
+    let bytes: usize = all.iter().map(|found| found.text().len()).sum();
+    let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
+        Kind::Changes => SentenceTraits::of(all[at].text()).with_faint_cues(),
+        Kind::Doubts => SentenceTraits::of_doubt(all[at].text()),
+        Kind::Rule if doubts(&all[at]) => SentenceTraits::of_doubt(all[at].text()),
+        _ => SentenceTraits::of(all[at].text()),
     });
-    let claims: Vec<SentenceTraits> = claims.collect();
     let is_rule = |at: usize| !matches!(all[at].kind, Kind::Lifts | Kind::Changes);
     let (replaced, doubted) = overruled(&claims, is_rule);
     // What revokes nothing is about one occasion: "no need to run it again".
@@ -279,6 +287,9 @@ pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
         _ => bare,
     }
 }
+
+/// How many times the work per byte of other steps the detection of an instruction takes.
+const WORK: usize = 8;
 
 /// The indexes of the instructions that fit, in order: clear ones are taken first, then the others; newest first in both.
 fn within(all: &[FoundInstruction], room: u64, costs: &[u64]) -> Vec<usize> {

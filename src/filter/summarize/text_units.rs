@@ -8,7 +8,7 @@ use super::handoff::GAP;
 use super::sentences::ranges;
 use crate::model::json::{self, EscapedOffsets};
 use crate::model::message::Role;
-use crate::model::threads::gathered;
+use crate::model::threads::{gathered, over_cores};
 use jiff::civil::Date;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -186,9 +186,9 @@ impl<'a> Units<'a> {
     }
 
     /// Keeps the units whose text satisfies a condition.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let mut kept: Vec<bool> = (0..self.len()).map(|unit| keep(&self.text(unit))).collect();
-        let mut kept = kept.drain(..);
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool + Sync) {
+        let bytes = (0..self.len()).map(|unit| self.size(unit)).sum();
+        let mut kept = over_cores(self.len(), bytes, |unit| keep(&self.text(unit))).into_iter();
         self.all.retain(|_| kept.next().unwrap_or(true));
     }
 

@@ -13,15 +13,15 @@ use std::collections::{HashMap, HashSet};
 #[derive(Default)]
 pub struct CallIds {
     given: HashSet<String>,
-    /// The latest replacement of each id.
-    last: HashMap<String, String>,
+    /// The latest replacement of each id, and the number that the next one tries first.
+    last: HashMap<String, (String, u64)>,
 }
 
 impl CallIds {
     /// Replaces repeated call ids of a message, or the id of the answered call; `None` if unchanged.
     fn renamed(&mut self, annotated: &AnnotatedMessage<'_>) -> Option<(&'static str, Vec<u8>)> {
         if annotated.message.role() == Role::Tool {
-            let id = self.last.get(annotated.message.tool_call_id()?.as_ref())?;
+            let (id, _) = self.last.get(annotated.message.tool_call_id()?.as_ref())?;
             return Some(("tool_call_id", quoted(id)));
         }
         let mut is_renamed = false;
@@ -31,11 +31,12 @@ impl CallIds {
                 return call.to_vec();
             }
             is_renamed = true;
-            let mut others = (2..).map(|nth| format!("{id}_{nth}"));
+            let first = self.last.get(&*id).map_or(2, |(_, next)| *next);
+            let mut others = (first..).map(|nth| (format!("{id}_{nth}"), nth + 1));
             let other = others
-                .find(|other| self.given.insert(other.clone()))
+                .find(|(other, _)| self.given.insert(other.clone()))
                 .unwrap_or_default();
-            let call = json::with_members(call, &[("id", Some(&quoted(&other)))]);
+            let call = json::with_members(call, &[("id", Some(&quoted(&other.0)))]);
             self.last.insert(id.into_owned(), other);
             call.unwrap_or_default()
         });
