@@ -4,6 +4,7 @@
 use super::databases::DATABASES;
 use super::foreign::FOREIGN;
 use super::homes::HOMES;
+use super::in_parallel;
 use super::log;
 use super::place::{Place, State};
 use super::scenario::{Between, OPERATIONS, Operation};
@@ -159,7 +160,9 @@ impl Golden {
         let is_wanted = |operation: &&Operation| {
             words.is_empty() || words.split(',').any(|word| operation.name.contains(word))
         };
-        operations.filter(is_wanted).map(Golden::of).collect()
+        in_parallel(&operations.filter(is_wanted).collect::<Vec<_>>(), |operation| {
+            Golden::of(operation)
+        })
     }
 
     /// The command for a finding.

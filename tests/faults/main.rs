@@ -35,10 +35,10 @@ mod short;
 mod shutdown;
 mod trace;
 
+use convo::model::threads;
 use golden::Golden;
 use report::{Row, Tally};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// The parameters of the tests.
@@ -162,17 +162,7 @@ impl Faults {
     }
 }
 
-/// Runs `each` for every item, with one thread per core.
-pub fn in_parallel<T: Sync>(items: &[T], each: impl Fn(&T) + Sync) {
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    each(item);
-                }
-            });
-        }
-    });
+/// Runs `each` for every item, with two threads per core, because runs wait for files and tracers; results are in order.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    threads::in_parallel(2 * threads::cores(), items, each)
 }

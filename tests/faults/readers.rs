@@ -62,18 +62,16 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let id = golden.operation.session?;
         golden.before.log(id).exists().then_some((golden, id))
     });
-    let jobs: Vec<Job<'_>> = read
-        .map(|(golden, id)| {
-            let after = golden.before.copy();
-            after.fed(golden.operation.arguments, golden.operation.input.as_bytes());
-            Job {
-                golden,
-                id,
-                expected: [&golden.before, &after].map(|place| read_all(place, id)),
-                stops: stops(faults, golden, id),
-            }
-        })
-        .collect();
+    let jobs = in_parallel(&read.collect::<Vec<_>>(), |(golden, id)| {
+        let after = golden.before.copy();
+        after.fed(golden.operation.arguments, golden.operation.input.as_bytes());
+        Job {
+            golden,
+            id,
+            expected: [&golden.before, &after].map(|place| read_all(place, id)),
+            stops: stops(faults, golden, id),
+        }
+    });
     in_parallel(&jobs, |job| {
         for stop in &job.stops {
             let place = job.golden.before.copy();
