@@ -42,8 +42,8 @@ def sbom(crate):
 
 def tree(crate):
     """Returns name and version of every linked crate, without those that only tests and build scripts need."""
-    command = ["cargo", "tree", "--locked", "--package", crate.package["name"], "--all-features", "--edges", "normal", "--target", crate.target,
-               "--prefix", "none", "--format", "{p}"]
+    command = ["cargo", "tree", "--locked", "--package", crate.package["name"], "--all-features", "--edges", "normal",
+               "--target", crate.target, "--prefix", "none", "--format", "{p}"]
     shown = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     pairs = (line.split()[:2] for line in shown.splitlines())
     return {(name, version.removeprefix("v")) for name, version in pairs}

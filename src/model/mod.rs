@@ -41,4 +41,5 @@ pub mod title;
 pub mod view;
 pub mod visible;
 
+/// The scanner of raw JSON: `crates/json/`.
 pub use convo_json as json;

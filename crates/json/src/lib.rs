@@ -1,6 +1,9 @@
 //! A validating scanner for raw JSON. It splits objects and arrays into borrowed slices and builds no tree, so that big
 //! integers, number formats, duplicate members, lone surrogates and member order are preserved. It does not recurse, so
 //! nesting depth is unlimited.
+//!
+//! The library `convo` exports this package as `convo::model::json`. It uses nothing of convo and is optimized in tests,
+//! which read JSON most of the time.
 
 mod build;
 mod members;
