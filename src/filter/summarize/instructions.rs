@@ -1,5 +1,5 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
-//! word. Detection uses only the form of English sentences.
+//! word. Detection uses the form of English sentences and, for those that have none of the forms, learned weights.
 
 use super::forms::{OF_RULES, is_plural};
 use super::marks::{
@@ -15,10 +15,13 @@ use std::sync::LazyLock;
 ///
 /// Two points when it begins with an order (`never`, `make sure`, `when you ..., do ...`, `from now on`,
 /// `write in ...`), one when it refers to the reader's actions (`your replies`, `show me`), half a point for a word
-/// such as `every` or `must`.
+/// such as `every` or `must`. Half a point without any of these if the words read like an instruction.
 pub fn strength(sentence: &str) -> Option<u32> {
     Sentence::of(sentence)?.strength()
 }
+
+/// Strength of a sentence that has none of the forms but reads like a rule, in half points.
+pub(super) const LEARNED: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SentenceForm {
@@ -43,7 +46,9 @@ impl Sentence {
         if self.is_small_talk(self.opening(0)) || self.is_attributed() {
             return None;
         }
-        let form = self.form()?;
+        let Some(form) = self.form() else {
+            return self.learned().sets_a_rule().then_some(LEARNED);
+        };
         let opening = if form == SentenceForm::Order { 4 } else { 0 };
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];

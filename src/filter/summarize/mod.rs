@@ -20,6 +20,7 @@ pub(in crate::filter) mod handoff;
 mod harness;
 mod instructions;
 mod keys;
+mod learned;
 mod marks;
 mod numbers;
 mod one_task;

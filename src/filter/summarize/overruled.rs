@@ -171,10 +171,11 @@ impl SentenceTraits {
     }
 
     /// Whether a later sentence may change this rule: it has another answer to the same question, at least two thirds of
-    /// its words or, with a clear cue, half of them.
+    /// its words, half of them with a clear cue, or one if it reads like a change.
     fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
         let common = self.terms.intersection(&later.terms).count();
         let has_enough = match later.doubt {
+            Some(Cue::Learned) => common >= 1,
             Some(Cue::Clear) => common >= 1 && common * 2 >= self.terms.len(),
             _ => common >= 2 && common * 3 >= self.terms.len() * 2,
         };

@@ -1,7 +1,7 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::entry::CountFn;
-use super::instructions::strength;
+use super::instructions::{LEARNED, strength};
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::words::Sentence;
@@ -115,6 +115,8 @@ struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
     kind: Kind,
+    /// Whether it changes some earlier rule, though it may not share a word with it.
+    surely_changes: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,6 +151,7 @@ fn found(
             instruction: one.clone(),
             strength: strength(&one.text).unwrap_or(u32::MAX),
             kind,
+            surely_changes: false,
         }
     };
     let kept = kept.iter().map(known(Kind::Kept));
@@ -195,26 +198,31 @@ fn found(
     });
     let is_rule = |at: usize| !matches!(all[at].kind, Kind::Lifts | Kind::Changes);
     let (replaced, doubted) = overruled(&claims, is_rule);
+    let is_earliest =
+        |at: &usize| matches!(all[*at].kind, Kind::Rule | Kind::Kept) && replaced[*at].is_none();
+    let earliest = (0..all.len()).find(is_earliest);
     // What revokes nothing is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let mut at = 0..;
     all.retain(|found| {
         let at = at.next().unwrap_or_default();
+        let changes_some = found.surely_changes && earliest.is_some_and(|rule| rule < at);
         replaced[at].is_none()
             && match found.kind {
                 Kind::Rule => true,
-                Kind::Lifts | Kind::Changes => revoking.contains(&at),
-                Kind::Doubts => doubted[at].is_some_and(|rule| replaced[rule].is_none()),
+                Kind::Lifts | Kind::Changes => changes_some || revoking.contains(&at),
+                Kind::Doubts => changes_some || doubted[at].is_some_and(|rule| replaced[rule].is_none()),
                 Kind::Kept => false,
             }
     });
     all
 }
 
-/// Whether an earlier summary quoted a sentence that may only change a rule.
+/// Whether a sentence without the form of a rule may only change one, so that it is quoted next to that: learned, or quoted
+/// by an earlier summary.
 fn doubts(found: &FoundInstruction) -> bool {
     let text = found.text();
-    found.strength == u32::MAX
+    matches!(found.strength, u32::MAX | LEARNED)
         && Sentence::of(text).is_some_and(|sentence| revocation(text, &sentence) == Some(Kind::Doubts))
 }
 
@@ -250,6 +258,7 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             instruction: Instruction::new(Some(speaker), text),
             // What may change a rule is taken before it.
             strength: strength.unwrap_or(if kind == Kind::Doubts { CLEAR } else { REVOKING }),
+            surely_changes: kind != Kind::Rule && sentence.learned().surely_changes_a_rule(),
             kind,
         })
     })
@@ -259,21 +268,20 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
 const LISTED: u32 = 5;
 const REVOKING: u32 = 4;
 
-/// How a short sentence that sets no rule may revoke one.
+/// How a sentence that sets no rule may revoke one.
 fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
-    if text.len() > LIFTING || text.ends_with('?') {
-        return None;
-    }
-    if sentence.lifts_any() {
+    let is_short = text.len() <= LIFTING && !text.ends_with('?');
+    if is_short && sentence.lifts_any() {
         return Some(Kind::Lifts);
     }
-    match sentence.may_revoke() {
-        true => Some(Kind::Changes),
-        false => sentence.doubt().map(|_| Kind::Doubts),
+    if is_short && sentence.may_revoke() {
+        return Some(Kind::Changes);
     }
+    let doubts = sentence.learned().changes_a_rule() || is_short && sentence.doubt().is_some();
+    doubts.then_some(Kind::Doubts)
 }
 
-/// Maximum bytes of a sentence that revokes a rule.
+/// Maximum bytes of a sentence with a cue that it revokes a rule.
 const LIFTING: usize = 160;
 
 /// Removes the list marker (dash, star or number) from a sentence.

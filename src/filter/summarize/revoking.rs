@@ -49,6 +49,8 @@ pub(super) enum Cue {
     Faint,
     /// Half of its words are enough.
     Clear,
+    /// One of its words is enough, because the sentence as a whole reads like a change.
+    Learned,
 }
 
 impl Sentence {
@@ -94,6 +96,9 @@ impl Sentence {
 
     /// How clearly a sentence that sets no rule may change one.
     pub fn doubt(&self) -> Option<Cue> {
+        if self.learned().changes_a_rule() {
+            return Some(Cue::Learned);
+        }
         match self.has_cue(&OF_DOUBTING) {
             true => Some(Cue::Clear),
             false => (self.has_cue(&OF_CHANGES) || self.has_cue(&OF_FAINT_CHANGES)).then_some(Cue::Faint),

@@ -1,8 +1,10 @@
 //! A sentence split into words, in which standing instructions are detected.
 
 use super::keys::{WordKey, word_end, word_key};
+use super::learned::LearnedScores;
 use super::marks::marks;
 use super::word_lists::is_in;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Maximum characters of an instruction; longer sentences are skipped, which bounds the work.
@@ -34,6 +36,8 @@ pub(super) struct Sentence {
     marks: u32,
     /// Whether the sentence ends like a question.
     pub question: bool,
+    /// The learned scores, once they were asked for.
+    learned: Cell<Option<LearnedScores>>,
 }
 
 impl Sentence {
@@ -50,6 +54,7 @@ impl Sentence {
             self.text.clear();
             self.words.clear();
             self.marks = 0;
+            self.learned.set(None);
             self.split(text);
         }
         !is_long
@@ -162,6 +167,13 @@ impl Sentence {
     /// The key of the word at an index; [`END`] after the end.
     pub fn key(&self, index: usize) -> WordKey {
         self.words.get(index).map_or(END, |word| word.key)
+    }
+
+    /// How clearly the words read like a standing instruction or a change of one.
+    pub fn learned(&self) -> LearnedScores {
+        let scores = self.learned.get().unwrap_or_else(|| LearnedScores::of(self));
+        self.learned.set(Some(scores));
+        scores
     }
 
     /// The words before an index, in lower case.

@@ -13,6 +13,7 @@ mod properties;
 mod rolling;
 mod speakers;
 mod things;
+mod training;
 mod written;
 
 use super::*;

@@ -1,0 +1,211 @@
+//! Computes the weights of words from labelled sentences: a linear classifier with hinge loss, trained by stochastic
+//! gradient descent. Only additions, multiplications and divisions in a fixed order, so that every machine gets the same.
+//! `CONVO_TRAIN=1 cargo test --lib training::` writes the tables.
+
+use crate::filter::summarize::learned::{WordWeights, feature_key, for_each_feature};
+use crate::filter::summarize::pasted::own_sentences;
+use crate::filter::summarize::words::Sentence;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Passes over all texts.
+const PASSES: u32 = 30;
+
+/// What each weight loses in a pass, so that rare words do not keep what they learned by chance.
+const LOST: f64 = 0.02;
+
+/// Fewest occurrences of a feature with a weight, and its least absolute weight in thousandths.
+const LEAST: (usize, i32) = (2, 60);
+
+/// By how much a score must exceed that of the boundary, in thousandths. A false instruction takes tokens of the summary,
+/// and many instructions have one of the known forms anyway; a missed change leaves a rule that no longer holds.
+const CAUTION: [i32; 2] = [700, -400];
+
+/// A text and whether it belongs to the class.
+struct LabelledText {
+    is_member: bool,
+    sentences: Vec<Sentence>,
+}
+
+/// Parses lines that begin with `+` or `-`.
+fn labelled(file: &str) -> Vec<LabelledText> {
+    let texts = file.lines().filter_map(|line| line.split_once(' '));
+    let texts = texts.map(|(mark, text)| LabelledText {
+        is_member: mark == "+",
+        sentences: sentences_of(text),
+    });
+    texts.filter(|text| !text.sentences.is_empty()).collect()
+}
+
+fn sentences_of(text: &str) -> Vec<Sentence> {
+    let own = own_sentences(text);
+    own.iter()
+        .filter_map(|own| Sentence::of(&own.unquoted()))
+        .collect()
+}
+
+/// The features of a sentence as text; a test compares them with those that are looked up.
+fn features(sentence: &Sentence) -> Vec<String> {
+    let word = |at: usize| match sentence.at(at) {
+        word if word.starts_with(|first: char| first.is_ascii_digit()) => "0",
+        word => word,
+    };
+    let (count, mut found) = (sentence.words.len(), Vec::new());
+    let mut before = "^";
+    for at in 0..count {
+        found.extend([word(at).to_string(), format!("{before} {}", word(at))]);
+        if sentence.words[at].fresh {
+            found.push(format!(", {}", word(at)));
+        }
+        before = word(at);
+    }
+    found.push(format!("{before} $"));
+    found.extend(sentence.question.then(|| "?".to_string()));
+    found.push(format!(
+        "#{}",
+        [3, 6, 11, 19].iter().filter(|most| count > **most).count()
+    ));
+    found
+}
+
+/// The table of weights of these texts.
+fn train(texts: &[&LabelledText], caution: i32) -> String {
+    let all: Vec<Vec<Vec<String>>> = texts
+        .iter()
+        .map(|text| text.sentences.iter().map(features).collect())
+        .collect();
+    let mut numbers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for feature in all.iter().flatten().flatten() {
+        numbers.entry(feature).or_default().0 += 1;
+    }
+    numbers.retain(|_, (occurrences, _)| *occurrences >= LEAST.0);
+    for (nth, (_, number)) in numbers.values_mut().enumerate() {
+        *number = nth;
+    }
+    let number = |feature: &String| numbers.get(feature.as_str()).map(|(_, number)| *number);
+    let numbered = |sentence: &Vec<String>| -> Vec<usize> { sentence.iter().filter_map(number).collect() };
+    let known: Vec<Vec<Vec<usize>>> = all
+        .iter()
+        .map(|sentences| sentences.iter().map(numbered).collect())
+        .collect();
+    let mut weights = vec![0.0; numbers.len()];
+    let (mut bias, mut random) = (0.0, 1u64);
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    for pass in 0..PASSES {
+        for last in (1..order.len()).rev() {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            order.swap(last, (random >> 33) as usize % (last + 1));
+        }
+        let rate = 0.2 / (1.0 + 0.2 * f64::from(pass));
+        for at in &order {
+            let label = if texts[*at].is_member { 1.0 } else { -1.0 };
+            let score = |sentence: &Vec<usize>| bias + sentence.iter().map(|nth| weights[*nth]).sum::<f64>();
+            let scores: Vec<f64> = known[*at].iter().map(score).collect();
+            // The best sentence of a text makes it a member; no sentence of another text does.
+            let best = scores.iter().copied().fold(f64::MIN, f64::max);
+            for (sentence, score) in known[*at].iter().zip(scores) {
+                if label * score < 1.0 && (label < 0.0 || score == best) {
+                    let step = rate * label / (sentence.len().max(1) as f64).sqrt();
+                    sentence.iter().for_each(|nth| weights[*nth] += step);
+                    bias += 0.3 * step;
+                }
+            }
+        }
+        weights.iter_mut().for_each(|weight| *weight *= 1.0 - LOST);
+    }
+    let thousandths = |weight: f64| (weight * 1000.0).round() as i32;
+    let mut table = format!("{}\n", thousandths(bias) - caution);
+    for (feature, (_, number)) in &numbers {
+        let weight = thousandths(weights[*number]);
+        if weight.abs() >= LEAST.1 {
+            let _ = writeln!(table, "{weight} {feature}");
+        }
+    }
+    table
+}
+
+/// The percentages of members and of others with a sentence that a table recognizes.
+fn recognized(table: &str, texts: &[&LabelledText]) -> [usize; 2] {
+    let weights = WordWeights::read([table, ""]);
+    [true, false].map(|is_member| {
+        let texts = texts.iter().filter(|text| text.is_member == is_member);
+        let is_recognized = |text: &&&LabelledText| {
+            text.sentences
+                .iter()
+                .any(|sentence| weights.scores(sentence)[0] > 0)
+        };
+        let count = texts.clone().count().max(1);
+        texts.filter(is_recognized).count() * 100 / count
+    })
+}
+
+/// The folder of the labelled sentences and of the tables.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/filter/summarize/learned");
+
+/// The name of each class, the caution that it needs, and its table.
+const CLASSES: [(&str, i32, &str); 2] = [
+    ("rules", CAUTION[0], include_str!("../learned/rules.weights")),
+    ("changes", CAUTION[1], include_str!("../learned/changes.weights")),
+];
+
+fn labelled_texts(class: &str) -> Vec<LabelledText> {
+    labelled(&std::fs::read_to_string(format!("{FOLDER}/{class}.txt")).unwrap())
+}
+
+#[test]
+fn weights_are_those_of_the_labelled_sentences() {
+    for (class, caution, table) in CLASSES {
+        let texts = labelled_texts(class);
+        let trained = train(&texts.iter().collect::<Vec<_>>(), caution);
+        if std::env::var_os("CONVO_TRAIN").is_some() {
+            std::fs::write(format!("{FOLDER}/{class}.weights"), trained).unwrap();
+        } else {
+            assert!(
+                trained == table,
+                "{class}.weights is out of date: CONVO_TRAIN=1 cargo test --lib training::"
+            );
+        }
+    }
+}
+
+#[test]
+fn sentences_that_were_not_learned_are_recognized() {
+    for (class, caution, _) in CLASSES {
+        let texts = labelled_texts(class);
+        let part = |is_held_out: bool| -> Vec<&LabelledText> {
+            let of = texts.iter().enumerate();
+            of.filter(|(at, _)| (at % 5 == 0) == is_held_out)
+                .map(|(_, text)| text)
+                .collect()
+        };
+        let [found, alarms] = recognized(&train(&part(false), caution), &part(true));
+        println!("{class}: {found} % of the members, {alarms} % of the others");
+        assert!(
+            found >= 45 && alarms <= 10,
+            "{class}: {found} % found, {alarms} % false"
+        );
+    }
+}
+
+#[test]
+fn features_of_a_table_are_those_that_are_looked_up() {
+    let texts = [
+        "im vegan btw",
+        "No more than 3 lines, please: never 4",
+        "ok?",
+        "",
+        "Für alle Texte gilt, dass ...",
+    ];
+    for text in texts {
+        let sentence = Sentence::read(text);
+        let mut keys = Vec::new();
+        for_each_feature(&sentence, |key| keys.push(key));
+        let named: Vec<_> = features(&sentence)
+            .iter()
+            .map(|feature| feature_key(feature))
+            .collect();
+        assert_eq!(keys, named, "{text}");
+    }
+}
