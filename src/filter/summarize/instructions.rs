@@ -17,7 +17,10 @@ use std::sync::LazyLock;
 /// `write in ...`), one when it refers to the reader's actions (`your replies`, `show me`), half a point for a word
 /// such as `every` or `must`. Half a point without any of these if the words read like an instruction.
 pub fn strength(sentence: &str) -> Option<u32> {
-    Sentence::of(sentence)?.strength()
+    let sentence = Sentence::of(sentence)?;
+    sentence
+        .strength()
+        .or_else(|| sentence.reads_like_a_rule().then_some(LEARNED))
 }
 
 /// Strength of a sentence that has none of the forms but reads like a rule, in half points.
@@ -41,14 +44,20 @@ static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
 });
 
 impl Sentence {
-    /// See [`strength`].
+    /// Whether the words of a sentence that has none of the forms read like a rule.
+    pub(super) fn reads_like_a_rule(&self) -> bool {
+        self.learned().sets_a_rule()
+            && !self.question
+            && !self.is_small_talk(self.opening(0))
+            && !self.is_attributed()
+    }
+
+    /// See [`strength`]; none for a sentence that has none of the forms.
     pub(super) fn strength(&self) -> Option<u32> {
         if self.is_small_talk(self.opening(0)) || self.is_attributed() {
             return None;
         }
-        let Some(form) = self.form() else {
-            return self.learned().sets_a_rule().then_some(LEARNED);
-        };
+        let form = self.form()?;
         let opening = if form == SentenceForm::Order { 4 } else { 0 };
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];

@@ -154,7 +154,8 @@ impl SentenceTraits {
     /// A sentence that sets no rule and replaces none, but may change one.
     pub fn of_doubt(text: &str) -> SentenceTraits {
         SentenceTraits {
-            doubt: Sentence::read(text).doubt(),
+            // Without its quotations, it had a cue.
+            doubt: Sentence::read(text).doubt().or(Some(Cue::Faint)),
             cues: [None; 2],
             ..SentenceTraits::of(text)
         }
@@ -304,25 +305,30 @@ fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>)
     kept
 }
 
-/// For each claim, given oldest first, the later one that replaces it; and for each that may change a rule, that rule. A
+/// For each claim, given oldest first, the later one that replaces it; and for each that may change rules, these. A
 /// claim that sets no rule counts as one if it replaces one.
 pub fn overruled(
     claims: &[SentenceTraits],
     is_rule: impl Fn(usize) -> bool,
-) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
-    let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![None; claims.len()]);
+) -> (Vec<Option<usize>>, Vec<Vec<usize>>) {
+    let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![Vec::new(); claims.len()]);
     let mut replaces = vec![false; claims.len()];
     let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut earlier: BTreeSet<usize> = BTreeSet::new();
         for answer in &claim.answers {
-            earlier.extend(newest(by_question.get(&answer.question)));
+            earlier.extend(newest(by_question.get(&answer.question), MAX_COMPARED));
             by_question.entry(answer.question).or_default().push(at);
         }
         for term in &claim.terms {
             if claim.changes() || claim.doubt.is_some() {
-                earlier.extend(newest(by_term.get(term.as_str())));
+                let most = if claim.doubt.is_some() {
+                    MAX_DOUBTED
+                } else {
+                    MAX_COMPARED
+                };
+                earlier.extend(newest(by_term.get(term.as_str()), most));
             }
             by_term.entry(term).or_default().push(at);
         }
@@ -333,7 +339,7 @@ pub fn overruled(
                 replaces[at] = true;
             }
             if claim.doubt.is_some() && claims[other].is_doubted_by(claim) {
-                doubted[at] = Some(other);
+                doubted[at].push(other);
             }
         }
     }
@@ -343,8 +349,11 @@ pub fn overruled(
 /// Maximum number of earlier rules to compare per word.
 const MAX_COMPARED: usize = 256;
 
-fn newest(places: Option<&Vec<usize>>) -> impl Iterator<Item = usize> + '_ {
+/// The same for a sentence that may change a rule, of which there are more.
+const MAX_DOUBTED: usize = 32;
+
+fn newest(places: Option<&Vec<usize>>, most: usize) -> impl Iterator<Item = usize> + '_ {
     places
         .into_iter()
-        .flat_map(|places| places.iter().rev().take(MAX_COMPARED).copied())
+        .flat_map(move |places| places.iter().rev().take(most).copied())
 }

@@ -1,7 +1,7 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::entry::CountFn;
-use super::instructions::{LEARNED, strength};
+use super::instructions::LEARNED;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::words::Sentence;
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// Where the standing instructions come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Instructions {
-    /// Detected by form in user, system and developer messages.
+    /// Detected in user, system and developer messages.
     #[default]
     Auto,
     /// None; those of an earlier summary become ordinary entries.
@@ -115,6 +115,8 @@ struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
     kind: Kind,
+    /// Whether it sets a rule by its words alone.
+    is_learned: bool,
     /// Whether it changes some earlier rule, though it may not share a word with it.
     surely_changes: bool,
 }
@@ -149,7 +151,10 @@ fn found(
     let known = |kind: Kind| {
         move |one: &Instruction| FoundInstruction {
             instruction: one.clone(),
-            strength: strength(&one.text).unwrap_or(u32::MAX),
+            strength: Sentence::of(&one.text)
+                .and_then(|sentence| sentence.strength())
+                .unwrap_or(u32::MAX),
+            is_learned: false,
             kind,
             surely_changes: false,
         }
@@ -201,7 +206,7 @@ fn found(
     let is_earliest =
         |at: &usize| matches!(all[*at].kind, Kind::Rule | Kind::Kept) && replaced[*at].is_none();
     let earliest = (0..all.len()).find(is_earliest);
-    // What revokes nothing is about one occasion: "no need to run it again".
+    // What revokes nothing, unless its words say so, is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let mut at = 0..;
     all.retain(|found| {
@@ -211,22 +216,21 @@ fn found(
             && match found.kind {
                 Kind::Rule => true,
                 Kind::Lifts | Kind::Changes => changes_some || revoking.contains(&at),
-                Kind::Doubts => changes_some || doubted[at].is_some_and(|rule| replaced[rule].is_none()),
+                Kind::Doubts => changes_some || doubted[at].iter().any(|rule| replaced[*rule].is_none()),
                 Kind::Kept => false,
             }
     });
     all
 }
 
-/// Whether a sentence without the form of a rule may only change one, so that it is quoted next to that: learned, or quoted
-/// by an earlier summary.
+/// Whether a sentence that sets a rule by its words alone, or is from an earlier summary, may only change a rule.
 fn doubts(found: &FoundInstruction) -> bool {
     let text = found.text();
-    matches!(found.strength, u32::MAX | LEARNED)
+    (found.is_learned || found.strength == u32::MAX)
         && Sentence::of(text).is_some_and(|sentence| revocation(text, &sentence) == Some(Kind::Doubts))
 }
 
-/// The standing instructions in a text, detected by form.
+/// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
     detected(text, Role::User)
         .filter(|found| !matches!(found.kind, Kind::Changes | Kind::Doubts))
@@ -249,17 +253,27 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             return None;
         }
         let is_listed = own.is_listed && !sentence.question;
-        let strength = sentence.strength().or(is_listed.then_some(LISTED));
-        let kind = match strength {
-            Some(_) => Kind::Rule,
-            None => revocation(text, &sentence)?,
+        let formed = sentence.strength().or(is_listed.then_some(LISTED));
+        let is_learned = formed.is_none() && sentence.reads_like_a_rule();
+        let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
+        let kind = match revokes {
+            Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,
+            revokes => revokes?,
         };
+        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule();
+        let strength = formed.unwrap_or(match revokes {
+            None => LEARNED,
+            // What may change a rule is taken before it.
+            Some(Kind::Doubts) => CLEAR,
+            Some(_) if surely_changes => CLEAR,
+            Some(_) => REVOKING,
+        });
         Some(FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
-            // What may change a rule is taken before it.
-            strength: strength.unwrap_or(if kind == Kind::Doubts { CLEAR } else { REVOKING }),
-            surely_changes: kind != Kind::Rule && sentence.learned().surely_changes_a_rule(),
+            strength,
             kind,
+            is_learned,
+            surely_changes,
         })
     })
 }

@@ -1,9 +1,11 @@
 //! Computes the weights of words from labelled sentences: a linear classifier with hinge loss, trained by stochastic
-//! gradient descent. Only additions, multiplications and divisions in a fixed order, so that every machine gets the same.
-//! `CONVO_TRAIN=1 cargo test --lib training::` writes the tables.
+//! gradient descent. Only operations that IEEE 754 defines exactly, in a fixed order, so that every machine gets the same.
+//! `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
 
+use super::instructed::block;
 use crate::filter::summarize::learned::{WordWeights, feature_key, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
+use crate::filter::summarize::standing_instructions;
 use crate::filter::summarize::words::Sentence;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,10 +14,13 @@ use std::fmt::Write;
 const PASSES: u32 = 30;
 
 /// What each weight loses in a pass, so that rare words do not keep what they learned by chance.
-const LOST: f64 = 0.02;
+const DECAY: f64 = 0.02;
 
-/// Fewest occurrences of a feature with a weight, and its least absolute weight in thousandths.
-const LEAST: (usize, i32) = (2, 60);
+/// Fewest occurrences of a feature with a weight.
+const MIN_OCCURRENCES: usize = 2;
+
+/// Least absolute weight in a table, in thousandths.
+const MIN_WEIGHT: i32 = 60;
 
 /// By how much a score must exceed that of the boundary, in thousandths. A false instruction takes tokens of the summary,
 /// and many instructions have one of the known forms anyway; a missed change leaves a rule that no longer holds.
@@ -78,7 +83,7 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
     for feature in all.iter().flatten().flatten() {
         numbers.entry(feature).or_default().0 += 1;
     }
-    numbers.retain(|_, (occurrences, _)| *occurrences >= LEAST.0);
+    numbers.retain(|_, (occurrences, _)| *occurrences >= MIN_OCCURRENCES);
     for (nth, (_, number)) in numbers.values_mut().enumerate() {
         *number = nth;
     }
@@ -113,13 +118,13 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
                 }
             }
         }
-        weights.iter_mut().for_each(|weight| *weight *= 1.0 - LOST);
+        weights.iter_mut().for_each(|weight| *weight *= 1.0 - DECAY);
     }
     let thousandths = |weight: f64| (weight * 1000.0).round() as i32;
     let mut table = format!("{}\n", thousandths(bias) - caution);
     for (feature, (_, number)) in &numbers {
         let weight = thousandths(weights[*number]);
-        if weight.abs() >= LEAST.1 {
+        if weight.abs() >= MIN_WEIGHT {
             let _ = writeln!(table, "{weight} {feature}");
         }
     }
@@ -164,7 +169,7 @@ fn weights_are_those_of_the_labelled_sentences() {
         } else {
             assert!(
                 trained == table,
-                "{class}.weights is out of date: CONVO_TRAIN=1 cargo test --lib training::"
+                "{class}.weights is out of date: CONVO_TRAIN=1 cargo test --locked --lib training::"
             );
         }
     }
@@ -190,6 +195,17 @@ fn sentences_that_were_not_learned_are_recognized() {
 }
 
 #[test]
+fn unknown_words_set_no_rule() {
+    for text in [
+        "is bolukeed is lomoing",
+        "as mima as lafusehan which pivaed you givu",
+        "xq zw",
+    ] {
+        assert_eq!(standing_instructions(text), [""; 0]);
+    }
+}
+
+#[test]
 fn features_of_a_table_are_those_that_are_looked_up() {
     let texts = [
         "im vegan btw",
@@ -201,11 +217,70 @@ fn features_of_a_table_are_those_that_are_looked_up() {
     for text in texts {
         let sentence = Sentence::read(text);
         let mut keys = Vec::new();
-        for_each_feature(&sentence, |key| keys.push(key));
+        for_each_feature(&sentence, |_, key| keys.push(key));
         let named: Vec<_> = features(&sentence)
             .iter()
             .map(|feature| feature_key(feature))
             .collect();
         assert_eq!(keys, named, "{text}");
     }
+}
+
+#[test]
+fn each_feature_of_a_table_has_its_weight() {
+    let weights = WordWeights::read(CLASSES.map(|(_, _, table)| table));
+    for (class, (_, _, table)) in CLASSES.into_iter().enumerate() {
+        for line in table.lines().skip(1) {
+            let (weight, feature) = line.split_once(' ').unwrap();
+            let found = weights.weights_of(feature_key(feature))[class];
+            assert_eq!(found.to_string(), weight, "{feature}");
+        }
+    }
+}
+
+#[test]
+fn unseen_texts_are_not_trained_with() {
+    let unseen = include_str!("unseen.txt").lines().map(|line| &line[2..]);
+    let unseen = unseen.chain(
+        include_str!("unseen_changes.txt")
+            .lines()
+            .flat_map(|line| line.split('\t')),
+    );
+    let unseen: Vec<String> = unseen.map(str::to_lowercase).collect();
+    for (class, ..) in CLASSES {
+        let file = std::fs::read_to_string(format!("{FOLDER}/{class}.txt")).unwrap();
+        for line in file.lines() {
+            assert!(!unseen.contains(&line[2..].to_lowercase()), "{line}");
+        }
+    }
+}
+
+/// Texts by an author who knew neither the detector nor the labelled sentences; none of them was used for training.
+#[test]
+fn instructions_in_unseen_wording_are_found() {
+    let [mut found, mut of, mut alarms, mut others] = [0; 4];
+    for line in include_str!("unseen.txt").lines() {
+        let (mark, text) = line.split_at(2);
+        let sets_a_rule = usize::from(!standing_instructions(text).is_empty());
+        match mark {
+            "+ " => (found, of) = (found + sets_a_rule, of + 1),
+            _ => (alarms, others) = (alarms + sets_a_rule, others + 1),
+        }
+    }
+    println!("{found} of {of} found, {alarms} of {others} false");
+    assert!(found * 100 >= of * 75 && alarms * 100 <= others * 8);
+}
+
+#[test]
+fn a_rule_is_seldom_quoted_without_a_change_in_unseen_wording() {
+    let pairs = include_str!("unseen_changes.txt").lines();
+    let (mut alone, mut of) = (0, 0);
+    for (old, new) in pairs.filter_map(|line| line.split_once('\t')) {
+        let quoted = block(&[old, new]).join("\n");
+        let has = |text: &str| own_sentences(text).iter().any(|own| quoted.contains(own.text));
+        alone += usize::from(has(old) && !has(new));
+        of += 1;
+    }
+    println!("{alone} of {of} rules alone");
+    assert!(alone * 100 <= of * 30);
 }
