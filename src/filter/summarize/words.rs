@@ -1,7 +1,6 @@
 //! A sentence split into words, in which standing instructions are detected.
 
 use super::keys::{WordKey, word_end, word_key};
-use super::learned::LearnedScores;
 use super::marks::marks;
 use super::word_lists::is_in;
 use std::cell::Cell;
@@ -36,8 +35,8 @@ pub(super) struct Sentence {
     marks: u32,
     /// Whether the sentence ends like a question.
     pub question: bool,
-    /// The learned scores, once they were asked for.
-    learned: Cell<Option<LearnedScores>>,
+    /// The learned scores of [`LearnedScores`](super::learned::LearnedScores), once they are known.
+    pub learned_scores: Cell<Option<[i32; 2]>>,
 }
 
 impl Sentence {
@@ -54,7 +53,7 @@ impl Sentence {
             self.text.clear();
             self.words.clear();
             self.marks = 0;
-            self.learned.set(None);
+            self.learned_scores.set(None);
             self.split(text);
         }
         !is_long
@@ -167,13 +166,6 @@ impl Sentence {
     /// The key of the word at an index; [`END`] after the end.
     pub fn key(&self, index: usize) -> WordKey {
         self.words.get(index).map_or(END, |word| word.key)
-    }
-
-    /// How clearly the words read like a standing instruction or a change of one.
-    pub fn learned(&self) -> LearnedScores {
-        let scores = self.learned.get().unwrap_or_else(|| LearnedScores::of(self));
-        self.learned.set(Some(scores));
-        scores
     }
 
     /// The words before an index, in lower case.

@@ -44,13 +44,17 @@ pub(super) struct LearnedScores {
     change: i32,
 }
 
-impl LearnedScores {
-    /// Computes the scores of a sentence.
-    pub(super) fn of(sentence: &Sentence) -> LearnedScores {
-        let [rule, change] = WEIGHTS.scores(sentence);
+impl Sentence {
+    /// How clearly the words read like a standing instruction or a change of one; computed once.
+    pub(super) fn learned(&self) -> LearnedScores {
+        let known = self.learned_scores.get();
+        let [rule, change] = known.unwrap_or_else(|| WEIGHTS.scores(self));
+        self.learned_scores.set(Some([rule, change]));
         LearnedScores { rule, change }
     }
+}
 
+impl LearnedScores {
     /// Whether the words read like a standing instruction.
     pub(super) fn sets_a_rule(self) -> bool {
         self.rule > 0
@@ -165,26 +169,37 @@ pub(super) fn feature_key(feature: &str) -> WordKey {
     }
 }
 
-/// Passes the key of each feature of a sentence to `found`: its words, the pairs of neighbors, and its length.
+/// Passes the key of each feature of a sentence to `found`: its words, the pairs of neighbors, and its length. Words and
+/// pairs that are repeated count once.
 pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, WordKey)) {
     let count = sentence.words.len();
+    let key = |at: usize| match sentence.at(at).starts_with(|first: char| first.is_ascii_digit()) {
+        true => NUMBER,
+        false => sentence.key(at),
+    };
     let mut before = BEGIN;
     for at in 0..count {
-        let key = match sentence.at(at).starts_with(|first: char| first.is_ascii_digit()) {
-            true => NUMBER,
-            false => sentence.key(at),
-        };
+        let own = key(at);
+        let mut earlier = (0..at)
+            .filter(|earlier| sentence.key(*earlier) == sentence.key(at))
+            .peekable();
+        let is_new = earlier.peek().is_none();
+        let is_new_pair = !earlier.any(|earlier| earlier > 0 && key(earlier - 1) == before);
         let kind = if at > 0 {
             FeatureKind::Neighbors
         } else {
             FeatureKind::Place
         };
-        found(FeatureKind::Word, key);
-        found(kind, pair(before, key));
-        if sentence.words[at].fresh {
-            found(FeatureKind::Place, pair(COMMA, key));
+        if is_new {
+            found(FeatureKind::Word, own);
         }
-        before = key;
+        if is_new_pair {
+            found(kind, pair(before, own));
+        }
+        if is_new && sentence.words[at].fresh {
+            found(FeatureKind::Place, pair(COMMA, own));
+        }
+        before = own;
     }
     found(FeatureKind::Place, pair(before, END));
     if sentence.question {

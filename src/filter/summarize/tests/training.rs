@@ -58,8 +58,15 @@ fn features(sentence: &Sentence) -> Vec<String> {
     let (count, mut found) = (sentence.words.len(), Vec::new());
     let mut before = "^";
     for at in 0..count {
-        found.extend([word(at).to_string(), format!("{before} {}", word(at))]);
-        if sentence.words[at].fresh {
+        let earlier = || (0..at).filter(|earlier| sentence.at(*earlier) == sentence.at(at));
+        let is_new = earlier().next().is_none();
+        if is_new {
+            found.push(word(at).to_string());
+        }
+        if !earlier().any(|earlier| earlier > 0 && word(earlier - 1) == before) {
+            found.push(format!("{before} {}", word(at)));
+        }
+        if is_new && sentence.words[at].fresh {
             found.push(format!(", {}", word(at)));
         }
         before = word(at);
@@ -212,6 +219,7 @@ fn features_of_a_table_are_those_that_are_looked_up() {
         "No more than 3 lines, please: never 4",
         "ok?",
         "",
+        "it and it and it and it",
         "Für alle Texte gilt, dass ...",
     ];
     for text in texts {
