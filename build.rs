@@ -7,6 +7,18 @@ use std::path::{Path, PathBuf};
 #[path = "src/tokens/hash.rs"]
 mod hash;
 
+/// The parts of the summarizer that write its table of weights.
+#[allow(dead_code)]
+#[path = "src/filter/summarize"]
+mod summarize {
+    pub mod keys;
+    pub mod learned {
+        pub mod slots;
+        pub mod table;
+    }
+    pub mod numbers;
+}
+
 use hash::{ENTRY_HEAD, PLACE_BITS, SHORT_SLOT, first_slot, hash, mark, short_hash, short_key};
 
 /// Extra slots after the last hash slot, so that probing never wraps around.
@@ -48,6 +60,21 @@ fn main() {
         assert!(same, "r50k_base and p50k_base differ at rank {rank}");
     }
     write_classes(&dir);
+    write_weights(&dir);
+}
+
+/// Writes the weights that recognize standing instructions; see `src/filter/summarize/learned/mod.rs`.
+fn write_weights(dir: &Path) {
+    println!("cargo::rerun-if-changed=src/filter/summarize/learned");
+    println!("cargo::rerun-if-changed=src/filter/summarize/keys.rs");
+    println!("cargo::rerun-if-changed=src/filter/summarize/numbers.rs");
+    let tables = ["rules", "changes"].map(|class| {
+        let path = format!("src/filter/summarize/learned/{class}.weights");
+        std::fs::read_to_string(path).expect("the package contains the weights")
+    });
+    let (biases, slots) = summarize::learned::table::table_of([&tables[0], &tables[1]]);
+    std::fs::write(dir.join("learned_weights"), slots).expect("OUT_DIR is writable");
+    std::fs::write(dir.join("learned_biases.rs"), format!("{biases:?}")).expect("OUT_DIR is writable");
 }
 
 /// Links a dynamic program at a fixed address: of the 1.1 million instructions of a start, the loader needs 470,000 to

@@ -254,7 +254,8 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         }
         let is_listed = own.is_listed && !sentence.question;
         let formed = sentence.strength().or(is_listed.then_some(LISTED));
-        let is_learned = formed.is_none() && sentence.reads_like_a_rule();
+        // Forms and cues take precedence over weights.
+        let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
         let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
         let kind = match revokes {
             Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,

@@ -94,12 +94,17 @@ impl Sentence {
         opens || self.has_cue(&OF_REVOKING)
     }
 
+    /// Whether a cue says that a sentence without the form of a rule may change one.
+    pub fn has_cue_of_doubt(&self) -> bool {
+        self.has_cue(&OF_DOUBTING)
+    }
+
     /// How clearly a sentence that sets no rule may change one.
     pub fn doubt(&self) -> Option<Cue> {
         if self.learned().changes_a_rule() {
             return Some(Cue::Learned);
         }
-        match self.has_cue(&OF_DOUBTING) {
+        match self.has_cue_of_doubt() {
             true => Some(Cue::Clear),
             false => (self.has_cue(&OF_CHANGES) || self.has_cue(&OF_FAINT_CHANGES)).then_some(Cue::Faint),
         }

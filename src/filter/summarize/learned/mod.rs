@@ -2,20 +2,22 @@
 //! neighbors and some properties of a sentence have a weight, and the sum decides. `tests/training.rs` computes the
 //! weights from the labelled sentences in this folder, which were written for it or for other tests of this module.
 
-use super::keys::{WordKey, word_key};
-use super::numbers::fold;
-use super::words::Sentence;
-use std::sync::LazyLock;
+pub(super) mod slots;
+#[cfg(test)]
+pub(super) mod table;
 
-/// The weights for sentences that set a rule, and for those that change one.
-static WEIGHTS: LazyLock<WordWeights> =
-    LazyLock::new(|| WordWeights::read([include_str!("rules.weights"), include_str!("changes.weights")]));
+use super::keys::WordKey;
+use super::words::Sentence;
+use slots::{pair, slot};
+
+/// The weights for sentences that set a rule, and for those that change one: `rules.weights` and `changes.weights`.
+static WEIGHTS: WordWeights<'_> = WordWeights {
+    biases: include!(concat!(env!("OUT_DIR"), "/learned_biases.rs")),
+    slots: include_bytes!(concat!(env!("OUT_DIR"), "/learned_weights")),
+};
 
 /// Score above which a sentence changes a rule even if it shares no word with one, in thousandths.
 const SURE: i32 = 900;
-
-/// Seeds of the hash.
-const SEEDS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
 /// Before the first word of a sentence.
 const BEGIN: WordKey = [b'^' as u64, 0];
@@ -73,60 +75,19 @@ impl LearnedScores {
 
 /// The weights of words and of pairs of neighbors for two classes, in thousandths: a hash table of small slots, because
 /// every word of a text is looked up.
-pub(super) struct WordWeights {
-    /// The number of slots is a power of two.
-    slots: Vec<FeatureWeights>,
+pub(super) struct WordWeights<'t> {
     /// The scores of a sentence without known words.
-    biases: [i32; 2],
+    pub biases: [i32; 2],
+    /// See [`slots`].
+    pub slots: &'t [u8],
 }
 
-/// The weights of one feature.
-#[derive(Clone, Copy, Default)]
-struct FeatureWeights {
-    /// Half of the hash, which identifies the feature; 0 in an empty slot.
-    tag: u32,
-    weights: [i16; 2],
-}
-
-impl WordWeights {
-    /// Parses the tables of two classes: the bias, then a weight and a feature per line.
-    pub(super) fn read(tables: [&str; 2]) -> WordWeights {
-        let features: usize = tables.iter().map(|table| table.lines().count()).sum();
-        let mut table = WordWeights {
-            slots: vec![FeatureWeights::default(); (2 * features).next_power_of_two()],
-            biases: [0; 2],
-        };
-        for (class, lines) in tables.into_iter().enumerate() {
-            for line in lines.lines() {
-                match line.split_once(' ') {
-                    Some((weight, feature)) => {
-                        let (place, tag) = table.place(feature_key(feature));
-                        table.slots[place].tag = tag;
-                        table.slots[place].weights[class] = weight.parse().unwrap_or(0);
-                    }
-                    None => table.biases[class] = line.parse().unwrap_or(0),
-                }
-            }
-        }
-        table
-    }
-
-    /// The slot of a feature, or the empty one for it, and its tag.
-    #[inline(always)]
-    fn place(&self, feature: WordKey) -> (usize, u32) {
-        let hash = fold(feature[0] ^ SEEDS[0], feature[1] ^ SEEDS[1]);
-        let (tag, last) = ((hash >> 32) as u32 | 1, self.slots.len() - 1);
-        let mut place = hash as usize & last;
-        while self.slots[place].tag != tag && self.slots[place].tag != 0 {
-            place = (place + 1) & last;
-        }
-        (place, tag)
-    }
-
+impl WordWeights<'_> {
     /// The weights of a feature, 0 if it has none.
     #[inline(always)]
     pub(super) fn weights_of(&self, feature: WordKey) -> [i16; 2] {
-        self.slots[self.place(feature).0].weights
+        let at = slot(self.slots, feature).0 + 4;
+        [at, at + 2].map(|at| i16::from_le_bytes([self.slots[at], self.slots[at + 1]]))
     }
 
     /// The sums of the weights; above 0, the sentence belongs to the class. A sentence of mostly unknown words without a
@@ -159,14 +120,6 @@ pub(super) enum FeatureKind {
     Neighbors,
     /// A word at the beginning, at the end or after a comma; or a property of the whole sentence.
     Place,
-}
-
-/// The key of a feature: a word, or two words with a space between.
-pub(super) fn feature_key(feature: &str) -> WordKey {
-    match feature.split_once(' ') {
-        Some((first, second)) => pair(word_key(first), word_key(second)),
-        None => word_key(feature),
-    }
 }
 
 /// Passes the key of each feature of a sentence to `found`: its words, the pairs of neighbors, and its length. Words and
@@ -208,15 +161,4 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
     let length = LENGTHS.iter().filter(|most| count > **most).count();
     let length = u64::from_le_bytes([b'#', b'0' + length as u8, 0, 0, 0, 0, 0, 0]);
     found(FeatureKind::Place, [length, 0]);
-}
-
-/// The key of two neighbors, which is the key of no word: that of a word of ASCII text lacks the highest bit, and a
-/// longer one begins with its letters.
-fn pair(first: WordKey, second: WordKey) -> WordKey {
-    // The first multiplication comes before XOR: otherwise pairs of short words share keys.
-    let mixed = |nth: usize| {
-        let first = first[nth].wrapping_mul(SEEDS[0]).rotate_left(23);
-        (first ^ second[nth]).wrapping_mul(SEEDS[1])
-    };
-    [mixed(0), mixed(1) | 1 << 63]
 }

@@ -16,9 +16,7 @@ fn what_may_change_a_rule_is_quoted_with_it() {
         ["I'm allergic to nuts.", "Turns out I'm not allergic to nuts."],
     ] {
         assert_eq!(block(&[old, new]), [old, new]);
-        // A permission may be quoted alone.
-        let block = block(&[new, old]);
-        assert!(block == [old] || block == [new, old], "{block:?}");
+        assert_eq!(block(&[new, old]), [old]);
         // A summary of a summary keeps both.
         let earlier = [old, new].map(|text| Instruction::new(Some(Role::User), text));
         let summary = format!("[summary of 2 messages]\n{}", instruction_block(&earlier));

@@ -3,11 +3,14 @@
 //! `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
 
 use super::instructed::block;
-use crate::filter::summarize::learned::{WordWeights, feature_key, for_each_feature};
+use crate::filter::summarize::keys::WordKey;
+use crate::filter::summarize::learned::slots::feature_key;
+use crate::filter::summarize::learned::table::table_of;
+use crate::filter::summarize::learned::{WordWeights, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
 use crate::filter::summarize::standing_instructions;
 use crate::filter::summarize::words::Sentence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// Passes over all texts.
@@ -49,34 +52,22 @@ fn sentences_of(text: &str) -> Vec<Sentence> {
         .collect()
 }
 
-/// The features of a sentence as text; a test compares them with those that are looked up.
+/// The features of a sentence as text.
 fn features(sentence: &Sentence) -> Vec<String> {
     let word = |at: usize| match sentence.at(at) {
         word if word.starts_with(|first: char| first.is_ascii_digit()) => "0",
         word => word,
     };
-    let (count, mut found) = (sentence.words.len(), Vec::new());
-    let mut before = "^";
-    for at in 0..count {
-        let earlier = || (0..at).filter(|earlier| sentence.at(*earlier) == sentence.at(at));
-        let is_new = earlier().next().is_none();
-        if is_new {
-            found.push(word(at).to_string());
-        }
-        if !earlier().any(|earlier| earlier > 0 && word(earlier - 1) == before) {
-            found.push(format!("{before} {}", word(at)));
-        }
-        if is_new && sentence.words[at].fresh {
-            found.push(format!(", {}", word(at)));
-        }
-        before = word(at);
-    }
-    found.push(format!("{before} $"));
-    found.extend(sentence.question.then(|| "?".to_string()));
-    found.push(format!(
-        "#{}",
-        [3, 6, 11, 19].iter().filter(|most| count > **most).count()
-    ));
+    let words: Vec<&str> = (0..sentence.words.len()).map(word).collect();
+    let all = [&["^"], &words[..], &["$"]].concat();
+    let names = all.iter().map(|word| word.to_string());
+    let pairs = all.windows(2).map(|pair| pair.join(" "));
+    let after_commas = words.iter().map(|word| format!(", {word}"));
+    let properties = ["?", "#0", "#1", "#2", "#3", "#4"].map(String::from);
+    let names = names.chain(pairs).chain(after_commas).chain(properties);
+    let names: HashMap<WordKey, String> = names.map(|name| (feature_key(&name), name)).collect();
+    let mut found = Vec::new();
+    for_each_feature(sentence, |_, key| found.push(names[&key].clone()));
     found
 }
 
@@ -140,7 +131,11 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
 
 /// The percentages of members and of others with a sentence that a table recognizes.
 fn recognized(table: &str, texts: &[&LabelledText]) -> [usize; 2] {
-    let weights = WordWeights::read([table, ""]);
+    let (biases, slots) = table_of([table, ""]);
+    let weights = WordWeights {
+        biases,
+        slots: &slots,
+    };
     [true, false].map(|is_member| {
         let texts = texts.iter().filter(|text| text.is_member == is_member);
         let is_recognized = |text: &&&LabelledText| {
@@ -213,30 +208,12 @@ fn unknown_words_set_no_rule() {
 }
 
 #[test]
-fn features_of_a_table_are_those_that_are_looked_up() {
-    let texts = [
-        "im vegan btw",
-        "No more than 3 lines, please: never 4",
-        "ok?",
-        "",
-        "it and it and it and it",
-        "Für alle Texte gilt, dass ...",
-    ];
-    for text in texts {
-        let sentence = Sentence::read(text);
-        let mut keys = Vec::new();
-        for_each_feature(&sentence, |_, key| keys.push(key));
-        let named: Vec<_> = features(&sentence)
-            .iter()
-            .map(|feature| feature_key(feature))
-            .collect();
-        assert_eq!(keys, named, "{text}");
-    }
-}
-
-#[test]
 fn each_feature_of_a_table_has_its_weight() {
-    let weights = WordWeights::read(CLASSES.map(|(_, _, table)| table));
+    let (biases, slots) = table_of(CLASSES.map(|(_, _, table)| table));
+    let weights = WordWeights {
+        biases,
+        slots: &slots,
+    };
     for (class, (_, _, table)) in CLASSES.into_iter().enumerate() {
         for line in table.lines().skip(1) {
             let (weight, feature) = line.split_once(' ').unwrap();
