@@ -2,7 +2,7 @@
 //! neighbors and some properties of a sentence have a weight, and the sum decides. `tests/training.rs` computes the
 //! weights from the labelled sentences in this folder, which were written for it or for other tests of this module.
 
-pub(super) mod slots;
+mod slots;
 #[cfg(test)]
 pub(super) mod table;
 

@@ -1,6 +1,6 @@
 //! The hash table of weights: the place of each feature. `build.rs` writes the table with the same code.
 
-use super::super::keys::{WordKey, word_key};
+use super::super::keys::WordKey;
 use super::super::numbers::fold;
 
 /// Seeds of the hash.
@@ -8,14 +8,6 @@ const SEEDS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
 
 /// Size of a slot: a tag, which identifies the feature, or 0 in an empty slot; and two weights.
 pub const SLOT: usize = 8;
-
-/// The key of a feature: a word, or two words with a space between.
-pub fn feature_key(feature: &str) -> WordKey {
-    match feature.split_once(' ') {
-        Some((first, second)) => pair(word_key(first), word_key(second)),
-        None => word_key(feature),
-    }
-}
 
 /// The offset of the slot of a feature in a table, or of the empty one for it, and its tag. The number of slots is a power
 /// of two.

@@ -1,6 +1,7 @@
 //! Writes the hash table of weights: for `build.rs`, and for tests of other tables.
 
-use super::slots::{SLOT, feature_key, slot};
+use super::super::keys::{WordKey, word_key};
+use super::slots::{SLOT, pair, slot};
 
 /// Parses the tables of two classes: the bias, then a weight and a feature per line. Returns the biases and the slots.
 pub fn table_of(tables: [&str; 2]) -> ([i32; 2], Vec<u8>) {
@@ -20,4 +21,12 @@ pub fn table_of(tables: [&str; 2]) -> ([i32; 2], Vec<u8>) {
         }
     }
     (biases, slots)
+}
+
+/// The key of a feature: a word, or two words with a space between.
+pub fn feature_key(feature: &str) -> WordKey {
+    match feature.split_once(' ') {
+        Some((first, second)) => pair(word_key(first), word_key(second)),
+        None => word_key(feature),
+    }
 }

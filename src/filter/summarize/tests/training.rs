@@ -4,8 +4,7 @@
 
 use super::instructed::block;
 use crate::filter::summarize::keys::WordKey;
-use crate::filter::summarize::learned::slots::feature_key;
-use crate::filter::summarize::learned::table::table_of;
+use crate::filter::summarize::learned::table::{feature_key, table_of};
 use crate::filter::summarize::learned::{WordWeights, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
 use crate::filter::summarize::standing_instructions;
