@@ -36,7 +36,10 @@ const LONGEST: i32 = 64 << 20;
 /// How long to wait for the lock of another program.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// How long to wait before the next attempt to open a database.
+/// How long an index of the log may look like one that must be recovered; a program writes its header in an instant.
+const INDEX_WAIT: Duration = Duration::from_millis(500);
+
+/// How long to wait before the next attempt to open or to read a database.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Database {
@@ -172,7 +175,15 @@ impl Database {
             let rows = statement.query_map(rusqlite::params_from_iter(values), |row| read(row))?;
             rows.collect::<rusqlite::Result<Vec<T>>>()
         };
-        rows().map_err(failed)
+        let mut found = rows();
+        // A header of the index that was read while it changed looks like one that a dead program left, which only a
+        // writer could repair. Source: walIndexReadHdr() of SQLite.
+        let end = Instant::now() + INDEX_WAIT;
+        while found.as_ref().is_err_and(needs_recovery) && Instant::now() < end {
+            std::thread::sleep(PAUSE);
+            found = rows();
+        }
+        found.map_err(failed)
     }
 }
 
@@ -351,6 +362,13 @@ fn reader(path: &Path) -> Result<Connection> {
         .query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
         .map_err(failed)?;
     Ok(connection)
+}
+
+/// Whether SQLite found an index of the log that must be recovered first.
+fn needs_recovery(error: &rusqlite::Error) -> bool {
+    error
+        .sqlite_error()
+        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_RECOVERY)
 }
 
 /// Converts an error of SQLite.
