@@ -1,11 +1,10 @@
 //! Forms of standing instructions.
 
 use super::marks::{
-    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, KIND, NARRATION, OF_KINDS, OF_THINGS, OF_WORK, ONCE,
-    PERSON, SMALL_TALK, TALK, THING,
+    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK, THING,
 };
-use super::patterns::{Patterns, contracted};
-use super::word_lists::{AT_HAND, MASS, NOT_FORBIDDEN, NOT_ORDERED, REPORTED, is_in};
+use super::patterns::Patterns;
+use super::word_lists::{AT_HAND, MASS, NOT_FORBIDDEN, REPORTED, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -15,23 +14,11 @@ pub(super) static OF_RULES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(B
 /// Statements about all things of a kind, or about one thing for good, without a person as subject.
 static DUTIES: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_THINGS.lines(), DUTY));
 
-/// Statements in the present tense about all things of a kind.
-static CONVENTIONS: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_KINDS.lines(), KIND));
-
-/// Statements in the present tense about all things of a kind that the reader makes or handles.
-static OF_THE_WORK: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(OF_WORK.lines(), KIND));
-
 /// Words before specific things.
 pub(super) const DETERMINERS: &[&str] = &[
     "the", "this", "that", "these", "those", "a", "an", "it", "them", "him", "her", "my", "his", "our",
     "your", "me", "some", "two", "three", "four", "five", "both", "more", "yes", "us", "thanks", "its",
     "their", "in", "to", "as", "with", "for", "on", "at",
-];
-
-/// Words after a kind that say which of its things are meant: "refunds over 100 euros".
-const WHICH: &[&str] = &[
-    "about", "above", "after", "before", "below", "for", "from", "in", "of", "over", "to", "under", "with",
-    "without",
 ];
 
 /// Phrases that only sound like rules: small talk, praise, encouragement, narration.
@@ -52,75 +39,13 @@ impl Sentence {
             return false;
         }
         let is_once = |at: usize| at >= start && !self.has_words_at(at, "back to");
-        let steps = |at: usize| self.at(at) == "then" && self.words[at].fresh;
-        if self.all(ONCE).any(|at| is_once(at) && !steps(at)) {
-            return false;
-        }
-        // "Constants come first, then types" is a rule, "write tests, then run them" a task.
         if self.all(ONCE).any(is_once) {
-            return self.is_convention(start);
+            return false;
         }
         OF_RULES.begin_at(self, start)
             || self.is_duty(start)
-            || self.is_convention(start)
-            || self.is_habit_of_ours(start)
             || self.is_of_many(start)
             || self.forbids_many(start)
-    }
-
-    /// `tests go next to the code`, `all SQL goes through the builder`, `errors start with a lower-case letter`: a statement in
-    /// the present tense about all things of a kind.
-    fn is_convention(&self, start: usize) -> bool {
-        let each = is_in(&["every", "each", "all", "any", "anything"], self.at(start));
-        let first = self.at(start + usize::from(each));
-        if !self.has(KIND)
-            || self
-                .all(NARRATION)
-                .any(|at| self.at(at) != "they" || at < start + 4)
-            || is_in(AT_HAND, self.at(start))
-            || self.at(start + 1) == "of"
-        {
-            return false;
-        }
-        (start + 1..self.words.len().min(start + 5)).any(|at| {
-            if !self.is(KIND, at) || self.is(PERSON, at) || is_in(DETERMINERS, self.at(at)) {
-                return false;
-            }
-            // The kind is the word before the verb, or the first word of a longer name of it.
-            let is_work = self.is(THING, at - 1) || self.is(THING, start);
-            let is_many = |word: &str| is_plural(word) || is_work && word.ends_with('s') || is_in(MASS, word);
-            let is_named = each
-                || is_many(self.at(at - 1)) && !self.words[at].fresh
-                || is_many(first) && (at <= start + 2 || is_in(WHICH, self.at(start + 1)));
-            is_named
-                && (CONVENTIONS.begin_at(self, at)
-                    || is_work && (OF_THE_WORK.begin_at(self, at) || self.is_written_as(at)))
-        })
-    }
-
-    /// `we never deploy on Fridays`, `we always squash before merging`, `we write tests with pytest`.
-    fn is_habit_of_ours(&self, start: usize) -> bool {
-        // What happens to somebody is not a convention.
-        const HAPPENS: [&str; 8] = ["end", "find", "finish", "go", "look", "start", "wait", "work"];
-        let long = usize::from(contracted(self, start + 1) == Some("don't"));
-        let verb = self.at(start + long + 2);
-        let firm = long > 0 || is_in(&["never", "always", "only", "don't"], self.at(start + 1));
-        // "We name branches after the ticket".
-        let names_many = || {
-            self.is(IMPERATIVE, start + 1)
-                && self.is(THING, start + 2)
-                && is_plural(self.at(start + 2))
-                && is_in(
-                    &["after", "as", "by", "from", "in", "like", "per", "under", "with"],
-                    self.at(start + 3),
-                )
-        };
-        self.at(start) == "we"
-            && (firm
-                && self.is(IMPERATIVE, start + long + 2)
-                && !is_in(NOT_ORDERED, verb)
-                && !is_in(&HAPPENS, verb)
-                || names_many())
     }
 
     fn is_duty(&self, start: usize) -> bool {

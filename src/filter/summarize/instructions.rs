@@ -2,6 +2,7 @@
 //! word. Detection uses the form of English sentences and, for those that have none of the forms, learned weights.
 
 use super::forms::{OF_RULES, is_plural};
+use super::learned::Caution;
 use super::marks::{
     CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
@@ -20,14 +21,19 @@ pub fn strength(sentence: &str) -> Option<u32> {
     let sentence = Sentence::of(sentence)?;
     sentence
         .strength()
-        .or_else(|| sentence.reads_like_a_rule().then_some(LEARNED))
+        .or_else(|| sentence.reads_like_a_rule(Caution::default()).then_some(LEARNED))
 }
 
 /// Strength of a sentence that has none of the forms but reads like a rule, in half points.
 pub(super) const LEARNED: u32 = 1;
 
+/// Strength from which a sentence with a known form is an instruction whatever its words, in half points.
+const CERTAIN: u32 = 6;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SentenceForm {
+    /// The sentence says that it holds from now on.
+    Lasting,
     /// The sentence begins with an order.
     Order,
     /// A preference, a duty, or an order later in the sentence.
@@ -45,8 +51,8 @@ static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
 
 impl Sentence {
     /// Whether the words of a sentence that has none of the forms read like a rule.
-    pub(super) fn reads_like_a_rule(&self) -> bool {
-        self.learned().sets_a_rule()
+    pub(super) fn reads_like_a_rule(&self, caution: Caution) -> bool {
+        self.learned().sets_a_rule(caution)
             && !self.question
             && !self.is_small_talk(self.opening(0))
             && !self.is_attributed()
@@ -58,10 +64,13 @@ impl Sentence {
             return None;
         }
         let form = self.form()?;
-        let opening = if form == SentenceForm::Order { 4 } else { 0 };
+        let opening = if form == SentenceForm::Indirect { 0 } else { 4 };
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
-        Some(opening + reader + u32::from(self.has_any(&firm)))
+        let strength = opening + reader + u32::from(self.has_any(&firm));
+        // "Make sure you taste the mangoes there".
+        let is_doubtful = form != SentenceForm::Lasting && strength < CERTAIN;
+        (!is_doubtful || !self.learned().surely_sets_none()).then_some(strength)
     }
 
     fn form(&self) -> Option<SentenceForm> {
@@ -69,15 +78,10 @@ impl Sentence {
         if self.question {
             return self.asked(start).then_some(SentenceForm::Indirect);
         }
-        let phrase = self.phrase();
-        let order = phrase
-            || self.order(start)
-            || self.condition(start)
-            || self.manner(start)
-            || self.has_form(start)
-            || self.reacts(start)
-            || self.is_verbless(start)
-            || self.is_reason(start);
+        if self.phrase() {
+            return Some(SentenceForm::Lasting);
+        }
+        let order = self.order(start) || self.condition(start) || self.manner(start) || self.has_form(start);
         if order {
             return Some(SentenceForm::Order);
         }
@@ -102,13 +106,9 @@ impl Sentence {
                 || self.manner_within(from)
                 || (self.at(at) == "but" || commands && self.has_words_at(from, "i don't want"))
                     && OF_RULES.begin_at(self, from)
-                || fresh
-                    && (self.all_of_the_readers(from)
-                        || self.is_reason(from)
-                        || self.at(from) == "nothing" && self.duty(from))
+                || fresh && (self.all_of_the_readers(from) || self.at(from) == "nothing" && self.duty(from))
         });
-        (later || self.preference(start) || self.duty(start) || self.ban(start))
-            .then_some(SentenceForm::Indirect)
+        (later || self.preference(start) || self.duty(start)).then_some(SentenceForm::Indirect)
     }
 
     /// The first significant word from an index: skips polite words and conjunctions.

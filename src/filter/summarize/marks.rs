@@ -41,9 +41,6 @@ pub(super) const CHANGE: u32 = 1 << 10;
 /// The possible beginning of an answer to a question with one answer at a time.
 pub(super) const ANSWER: u32 = 1 << 11;
 
-/// The possible beginning of a statement in the present tense about all things of a kind.
-pub(super) const KIND: u32 = 1 << 12;
-
 /// The possible beginning of a phrase before a rule that is repeated or added.
 pub(super) const LEAD: u32 = 1 << 13;
 
@@ -58,9 +55,6 @@ pub(super) const TODAY: u32 = 1 << 15;
 
 /// The possible beginning of `this time` and the like.
 pub(super) const THIS_TIME: u32 = 1 << 16;
-
-/// A word of a narration.
-pub(super) const NARRATION: u32 = 1 << 17;
 
 /// Reports what others demand.
 pub(super) const CLAIM: u32 = 1 << 18;
@@ -91,12 +85,6 @@ pub(super) const ONE_TIME: [&str; 14] = [
     "this time", "this once", "just once", "this one", "that one", "for later", "i just did",
     "i already did", "i get there", "i get home", "i get back", "i come back", "i come home", "i arrive",
 ];
-
-/// What all things of a kind do.
-pub(super) const OF_KINDS: &str = include_str!("rules_of_kinds.txt");
-
-/// What all things do that the reader makes or handles.
-pub(super) const OF_WORK: &str = include_str!("rules_of_work.txt");
 
 /// Patterns of small talk.
 pub(super) const SMALL_TALK: &str = include_str!("small_talk.txt");
@@ -173,10 +161,6 @@ static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
         (PASS, PASSED),
         (ORDER, ORDERS),
         (TODAY, &["yet", "now", "today", "tonight", "tomorrow"]),
-        (
-            NARRATION,
-            &["was", "were", "did", "i", "he", "she", "they", "but", "wrong"],
-        ),
         (CLAIM, &["claims", "argues", "insists", "suggests", "thinks"]),
         (PREFERENCE, PREFERENCES),
         (FORM, FORM_VERBS),
@@ -204,7 +188,6 @@ static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
             CHANGE,
             [CHANGES, FAINT_CHANGES, PERMITTED_STATES, DOUBTING_CUES].concat(),
         ),
-        (KIND, OF_KINDS.lines().chain(OF_WORK.lines()).collect()),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),
         (THIS_TIME, ONE_TIME.to_vec()),

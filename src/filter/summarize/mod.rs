@@ -44,9 +44,9 @@ mod tests;
 mod text;
 mod text_units;
 mod validate;
-mod verbless;
 mod word_lists;
 mod words;
+mod written_as;
 
 pub use block::Instruction;
 pub(in crate::filter) use block::{instruction_block, without_headings, without_instructions};

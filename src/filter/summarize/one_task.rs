@@ -1,7 +1,7 @@
 //! Recognizes sentences about one task or occasion, and those that repeat what others demand: they set no rule.
 
 use super::forms::{OF_RULES, is_plural};
-use super::marks::{CLAIM, CUE, KIND, MODAL, ONE_TIME, THIS_TIME, TODAY};
+use super::marks::{CLAIM, CUE, MODAL, ONE_TIME, THIS_TIME, TODAY};
 use super::patterns::Patterns;
 use super::word_lists::{FIRST_PERSON, is_in};
 use super::words::Sentence;
@@ -290,7 +290,7 @@ impl Sentence {
         // "Warranty claims require ...".
         let binds = |at: usize| {
             self.at(at) == "insists" && OF_RULES.begin_at(self, from)
-                || self.at(at) == "claims" && self.is(KIND | MODAL, at + 1)
+                || self.at(at) == "claims" && (self.is(MODAL, at + 1) || self.at(at + 1) == "require")
         };
         let says = (from + 1..from + 4).any(|at| self.is(CLAIM, at) && !binds(at));
         let begins_clause = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);

@@ -2,6 +2,7 @@
 //! to five words, `~ing` a word with that ending, `$` the end; `,a` the same after a comma.
 
 use super::keys::{Keys, WordKey, word_key};
+use super::numbers::{SPREAD, fold};
 use super::word_lists::{CONTRACTIONS, is_in};
 use super::words::{END, Sentence};
 use std::sync::OnceLock;
@@ -20,15 +21,37 @@ pub(super) struct Patterns {
 #[derive(Default)]
 struct PatternGroup {
     sources: Vec<&'static str>,
-    parsed: OnceLock<Vec<Vec<PatternWord>>>,
+    parsed: OnceLock<Vec<PatternRest>>,
+}
+
+/// A pattern without its first word.
+struct PatternRest {
+    /// The [`key_bit`]s of the words that may come next: most do not, so that few patterns are compared.
+    next: u64,
+    words: Vec<PatternWord>,
+}
+
+impl PatternRest {
+    fn of(pattern: &'static str) -> PatternRest {
+        let words: Vec<PatternWord> = pattern.split_terminator(' ').map(PatternWord::of).collect();
+        PatternRest {
+            next: words.first().map_or(u64::MAX, PatternWord::key_bits),
+            words,
+        }
+    }
 }
 
 impl PatternGroup {
-    fn patterns(&self) -> &[Vec<PatternWord>] {
-        let words = |pattern: &&'static str| pattern.split_terminator(' ').map(PatternWord::of).collect();
-        self.parsed
-            .get_or_init(|| self.sources.iter().map(words).collect())
+    fn patterns(&self) -> &[PatternRest] {
+        let parse = || self.sources.iter().copied().map(PatternRest::of).collect();
+        self.parsed.get_or_init(parse)
     }
+}
+
+/// One of 64 bits for each key.
+#[inline(always)]
+pub(super) fn key_bit(key: WordKey) -> u64 {
+    1 << (fold(key[0] ^ key[1], SPREAD) >> 58)
 }
 
 /// A part of a pattern.
@@ -69,6 +92,14 @@ impl PatternWord {
         PatternWord {
             is_fresh: bare.is_some(),
             kind,
+        }
+    }
+
+    /// The [`key_bit`]s of all words that match.
+    fn key_bits(&self) -> u64 {
+        match &self.kind {
+            PatternKind::OneOf(words) => words.iter().fold(0, |all, word| all | key_bit(*word)),
+            _ => u64::MAX,
         }
     }
 }
@@ -115,11 +146,12 @@ impl Patterns {
     /// The number of words after the first one in the first pattern that begins with `first` and continues at a word.
     fn length_with(&self, first: WordKey, sentence: &Sentence, next: usize) -> Option<usize> {
         let group = &self.all[(self.words.get(first) as usize).checked_sub(1)?];
+        let bit = key_bit(sentence.key(next));
         let pattern = group
             .patterns()
             .iter()
-            .find(|rest| matches(rest, sentence, next))?;
-        Some(pattern.len())
+            .find(|rest| rest.next & bit > 0 && matches(&rest.words, sentence, next))?;
+        Some(pattern.words.len())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::entry::CountFn;
 use super::instructions::LEARNED;
+use super::learned::Caution;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::words::Sentence;
@@ -167,9 +168,10 @@ fn found(
         .filter(|source| speakers.contains(&source.role))
         .collect();
     let bytes: usize = speaking.iter().map(|source| source.text.len()).sum();
+    let caution = Caution::among(bytes);
     all.extend(gathered(speaking.len(), bytes * WORK, |range| {
         let sources = speaking[range].iter();
-        let found = sources.flat_map(|source| detected(&source.text, source.role));
+        let found = sources.flat_map(|source| detected(&source.text, source.role, caution));
         found.collect()
     }));
     // Drop an instruction without a speaker if a named speaker gave the same one.
@@ -227,12 +229,14 @@ fn found(
 fn doubts(found: &FoundInstruction) -> bool {
     let text = found.text();
     (found.is_learned || found.strength == u32::MAX)
-        && Sentence::of(text).is_some_and(|sentence| revocation(text, &sentence) == Some(Kind::Doubts))
+        && Sentence::of(text).is_some_and(|sentence| {
+            sentence.learned().rather_changes_a_rule() && revocation(text, &sentence) == Some(Kind::Doubts)
+        })
 }
 
 /// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
-    detected(text, Role::User)
+    detected(text, Role::User, Caution::default())
         .filter(|found| !matches!(found.kind, Kind::Changes | Kind::Doubts))
         .map(|found| found.instruction.text)
         .collect()
@@ -240,12 +244,12 @@ pub fn standing_instructions(text: &str) -> Vec<String> {
 
 /// Whether a text sets, revokes or may change a standing instruction.
 pub fn instructs(text: &str) -> bool {
-    detected(text, Role::User).next().is_some()
+    detected(text, Role::User, Caution::default()).next().is_some()
 }
 
 /// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
 /// earlier rule counts too, so that it replaces that rule.
-fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
+fn detected(text: &str, speaker: Role, caution: Caution) -> impl Iterator<Item = FoundInstruction> {
     let mut sentence = Sentence::default();
     own_sentences(text).into_iter().filter_map(move |own| {
         let text = without_list_mark(own.text);
@@ -255,13 +259,14 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         let is_listed = own.is_listed && !sentence.question;
         let formed = sentence.strength().or(is_listed.then_some(LISTED));
         // Forms and cues take precedence over weights.
-        let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
+        let is_learned =
+            formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule(caution);
         let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
         let kind = match revokes {
             Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,
             revokes => revokes?,
         };
-        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule();
+        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule(caution);
         let strength = formed.unwrap_or(match revokes {
             None => LEARNED,
             // What may change a rule is taken before it.

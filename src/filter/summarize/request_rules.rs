@@ -1,7 +1,7 @@
 //! Detects standing instructions that are not imperatives: preferences, duties, bans, requests.
 
 use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, PREFERENCE, THING};
-use super::word_lists::{AT_HAND, NOT_DEMANDED, NOT_FORBIDDEN, is_in};
+use super::word_lists::{AT_HAND, NOT_DEMANDED, is_in};
 use super::words::Sentence;
 
 impl Sentence {
@@ -85,7 +85,6 @@ impl Sentence {
             self.at(at),
         ) || self.manner_within(at)
             || self.is(IMPERATIVE, at) && self.is_rule(at)
-            || self.reacts(at)
     }
 
     /// `it is important that you never ...`, `I'd appreciate it if you always ...`: urged, for more than one
@@ -231,24 +230,6 @@ impl Sentence {
         let lasts = ["throughout", "always", "never", "everywhere"];
         (at..modal).all(|index| !is_in(&people, self.at(index)))
             && (modal + 1..self.words.len()).any(|index| is_in(&lasts, self.at(index)))
-    }
-
-    /// `no emojis, please`, `no jokes in your answers`.
-    pub fn ban(&self, at: usize) -> bool {
-        if !matches!(self.at(at), "no" | "at") {
-            return false;
-        }
-        if ["no more than", "no fewer than", "no less than", "at most"]
-            .iter()
-            .any(|most| self.has_words_at(at, most))
-        {
-            return true;
-        }
-        let fresh = self.words.get(at + 1).is_none_or(|word| word.fresh);
-        let firm = [
-            "please", "ever", "anything", "anywhere", "your", "you", "any", "unless", "without",
-        ];
-        self.at(at) == "no" && !fresh && !is_in(NOT_FORBIDDEN, self.at(at + 1)) && self.has_any(&firm)
     }
 
     /// `could you always ...?`

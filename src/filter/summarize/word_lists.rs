@@ -152,30 +152,12 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
 
 /// Nouns of style, which set a rule without a verb.
 #[rustfmt::skip]
-pub(super) const STYLES: &[&str] = &[
-    "spelling", "units", "quotes", "style", "tone", "format", "notation", "voice", "case", "tense", "prose",
-    "sentences", "names", "markdown", "english",
-];
 
 /// Verbs after a lasting fact that say what follows from it.
 #[rustfmt::skip]
-pub(super) const CHOICES: &[&str] = &[
-    "adapt", "adjust", "assume", "avoid", "choose", "correct", "don't", "explain", "keep",
-    "leave", "limit", "never", "omit", "prefer", "quote", "recommend", "schedule", "show",
-    "skip", "speak", "stick", "suggest", "target", "treat", "use",
-];
 
 /// Words of facts that do not last.
 #[rustfmt::skip]
-pub(super) const MOMENTS: &[&str] = &[
-    "about", "added", "airport", "appointment", "asleep", "away", "battery", "bored", "broke", "bug", "busy", "call", "closed",
-    "deadline", "dinner", "done", "down", "error", "exam", "exhausted", "finished", "flight", "forgot",
-    "free", "full", "getting", "going", "gone", "got", "guess", "heading", "hear", "home", "hope", "hour",
-    "hungry", "hurry", "idea", "interview", "it", "just", "late", "leaving", "left", "lost", "lunch",
-    "manager", "meeting", "minute", "minutes", "morning", "nervous", "out", "party", "passes", "question", "ready",
-    "running", "see", "sick", "slow", "sorry", "starting", "stuck", "sure", "that", "think", "this", "tired",
-    "trying", "waiting", "week", "weekend", "work", "working",
-];
 
 /// Two words and their contraction.
 pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
@@ -215,19 +197,9 @@ pub(super) const CLOSINGS: &[&str] = &["please", "pls", "only", "always", "every
 
 /// What an answer may have too much of.
 #[rustfmt::skip]
-pub(super) const EXTRAS: &[&str] = &[
-    "apologies", "caveats", "commentary", "comments", "disclaimers", "emojis", "explanation", "explanations",
-    "extras", "filler", "flattery", "fluff", "formatting", "html", "intro", "introduction", "jargon", "latex",
-    "lectures", "markdown", "preamble", "prose", "sarcasm", "slang", "small", "summary",
-];
 
 /// What an answer may have more of.
 #[rustfmt::skip]
-pub(super) const CONTENTS: &[&str] = &[
-    "adjectives", "adverbs", "bullets", "citations", "code", "criticism", "detail", "details", "examples",
-    "facts", "feedback", "humor", "humour", "numbers", "sentences", "sources", "text", "theory", "verbs",
-    "words",
-];
 
 /// Plurals after `no` in reports rather than prohibitions: "no errors".
 #[rustfmt::skip]

@@ -111,13 +111,13 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
             "Always ask before you delete a file.",
             "Just delete files without asking.",
         ],
-        ["Logs default to JSON.", "Logs default to plain text now."],
     ] {
         assert_eq!(block(&[old, new]), [old, new]);
     }
     for [old, new] in [
         ["Tabs, not spaces.", "Spaces, not tabs."],
         ["Use British spelling.", "American spelling, please."],
+        ["Logs default to JSON.", "Logs default to plain text now."],
     ] {
         assert_eq!(block(&[old, new]), [new]);
     }

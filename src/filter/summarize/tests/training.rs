@@ -1,6 +1,7 @@
-//! Computes the weights of words from labelled sentences: a linear classifier with hinge loss, trained by stochastic
-//! gradient descent. Only operations that IEEE 754 defines exactly, in a fixed order, so that every machine gets the same.
-//! `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
+//! Computes the weights of words from labelled sentences: a linear support vector machine with squared hinge loss, trained
+//! by coordinate descent in the dual. Source: C.-J. Hsieh et al., "A Dual Coordinate Descent Method for Large-scale Linear
+//! SVM", 2008, algorithm 1. Only operations that IEEE 754 defines exactly, in a fixed order, so that every machine gets the
+//! same. `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
 
 use super::instructed::block;
 use crate::filter::summarize::keys::WordKey;
@@ -12,21 +13,25 @@ use crate::filter::summarize::words::Sentence;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-/// Passes over all texts.
-const PASSES: u32 = 30;
+/// Passes over all sentences, for each choice of the sentences that make a text a member.
+const PASSES: u32 = 20;
 
-/// What each weight loses in a pass, so that rare words do not keep what they learned by chance.
-const DECAY: f64 = 0.02;
+/// How often the sentences that make a text a member are chosen.
+const CHOICES: u32 = 3;
 
-/// Fewest occurrences of a feature with a weight.
+/// The cost of an error in relation to the size of the weights.
+const COST: f64 = 0.1;
+
+/// Fewest occurrences of a feature in a table. Rarer ones take part in the training, so that other features do not have to
+/// explain what they do.
 const MIN_OCCURRENCES: usize = 2;
 
 /// Least absolute weight in a table, in thousandths.
-const MIN_WEIGHT: i32 = 60;
+const MIN_WEIGHT: i32 = 20;
 
 /// By how much a score must exceed that of the boundary, in thousandths. A false instruction takes tokens of the summary,
 /// and many instructions have one of the known forms anyway; a missed change leaves a rule that no longer holds.
-const CAUTION: [i32; 2] = [700, -400];
+const CAUTION: [i32; 2] = [200, -300];
 
 /// A text and whether it belongs to the class.
 struct LabelledText {
@@ -70,6 +75,56 @@ fn features(sentence: &Sentence) -> Vec<String> {
     found
 }
 
+/// A weight for each feature; the sum decides.
+struct Classifier {
+    bias: f64,
+    weights: Vec<f64>,
+}
+
+impl Classifier {
+    fn new(features: usize) -> Classifier {
+        Classifier {
+            bias: 0.0,
+            weights: vec![0.0; features],
+        }
+    }
+
+    fn score(&self, features: &[usize]) -> f64 {
+        features
+            .iter()
+            .fold(self.bias, |sum, nth| sum + self.weights[*nth])
+    }
+
+    /// Minimizes the size of the weights and the cost of errors.
+    fn trained(features: usize, examples: &[(&Vec<usize>, bool)]) -> Classifier {
+        let mut classifier = Classifier::new(features);
+        let mut shares = vec![0.0; examples.len()];
+        let mut order: Vec<usize> = (0..examples.len()).collect();
+        let mut random = 1u64;
+        for _ in 0..PASSES {
+            for last in (1..order.len()).rev() {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                order.swap(last, (random >> 33) as usize % (last + 1));
+            }
+            for at in &order {
+                let (features, is_member) = examples[*at];
+                let label = if is_member { 1.0 } else { -1.0 };
+                let slack = shares[*at] / (2.0 * COST);
+                let gradient = label * classifier.score(features) - 1.0 + slack;
+                let curvature = 1.0 + features.len() as f64 + 1.0 / (2.0 * COST);
+                let share = f64::max(shares[*at] - gradient / curvature, 0.0);
+                let step = label * (share - shares[*at]);
+                shares[*at] = share;
+                classifier.bias += step;
+                features.iter().for_each(|nth| classifier.weights[*nth] += step);
+            }
+        }
+        classifier
+    }
+}
+
 /// The table of weights of these texts.
 fn train(texts: &[&LabelledText], caution: i32) -> String {
     let all: Vec<Vec<Vec<String>>> = texts
@@ -80,7 +135,6 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
     for feature in all.iter().flatten().flatten() {
         numbers.entry(feature).or_default().0 += 1;
     }
-    numbers.retain(|_, (occurrences, _)| *occurrences >= MIN_OCCURRENCES);
     for (nth, (_, number)) in numbers.values_mut().enumerate() {
         *number = nth;
     }
@@ -90,38 +144,28 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
         .iter()
         .map(|sentences| sentences.iter().map(numbered).collect())
         .collect();
-    let mut weights = vec![0.0; numbers.len()];
-    let (mut bias, mut random) = (0.0, 1u64);
-    let mut order: Vec<usize> = (0..known.len()).collect();
-    for pass in 0..PASSES {
-        for last in (1..order.len()).rev() {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            order.swap(last, (random >> 33) as usize % (last + 1));
+    let mut classifier = Classifier::new(numbers.len());
+    for choice in 0..CHOICES {
+        let mut examples = Vec::new();
+        for (text, sentences) in texts.iter().zip(&known) {
+            let score = |sentence: &&Vec<usize>| classifier.score(sentence);
+            let best = sentences
+                .iter()
+                .max_by(|one, other| score(one).total_cmp(&score(other)));
+            // Its best sentence makes a text a member; at first, which one that is is not known.
+            let are_alike = !text.is_member || choice == 0;
+            let chosen = sentences
+                .iter()
+                .filter(|sentence| are_alike || Some(*sentence) == best);
+            examples.extend(chosen.map(|sentence| (sentence, text.is_member)));
         }
-        let rate = 0.2 / (1.0 + 0.2 * f64::from(pass));
-        for at in &order {
-            let label = if texts[*at].is_member { 1.0 } else { -1.0 };
-            let score = |sentence: &Vec<usize>| bias + sentence.iter().map(|nth| weights[*nth]).sum::<f64>();
-            let scores: Vec<f64> = known[*at].iter().map(score).collect();
-            // The best sentence of a text makes it a member; no sentence of another text does.
-            let best = scores.iter().copied().fold(f64::MIN, f64::max);
-            for (sentence, score) in known[*at].iter().zip(scores) {
-                if label * score < 1.0 && (label < 0.0 || score == best) {
-                    let step = rate * label / (sentence.len().max(1) as f64).sqrt();
-                    sentence.iter().for_each(|nth| weights[*nth] += step);
-                    bias += 0.3 * step;
-                }
-            }
-        }
-        weights.iter_mut().for_each(|weight| *weight *= 1.0 - DECAY);
+        classifier = Classifier::trained(numbers.len(), &examples);
     }
     let thousandths = |weight: f64| (weight * 1000.0).round() as i32;
-    let mut table = format!("{}\n", thousandths(bias) - caution);
-    for (feature, (_, number)) in &numbers {
-        let weight = thousandths(weights[*number]);
-        if weight.abs() >= MIN_WEIGHT {
+    let mut table = format!("{}\n", thousandths(classifier.bias) - caution);
+    for (feature, (occurrences, number)) in &numbers {
+        let weight = thousandths(classifier.weights[*number]);
+        if *occurrences >= MIN_OCCURRENCES && weight.abs() >= MIN_WEIGHT {
             let _ = writeln!(table, "{weight} {feature}");
         }
     }
@@ -239,7 +283,7 @@ fn unseen_texts_are_not_trained_with() {
     }
 }
 
-/// Texts by an author who knew neither the detector nor the labelled sentences; none of them was used for training.
+/// Texts by authors who knew neither the detector nor the labelled sentences; none of them was used for training.
 #[test]
 fn instructions_in_unseen_wording_are_found() {
     let [mut found, mut of, mut alarms, mut others] = [0; 4];
@@ -252,7 +296,7 @@ fn instructions_in_unseen_wording_are_found() {
         }
     }
     println!("{found} of {of} found, {alarms} of {others} false");
-    assert!(found * 100 >= of * 75 && alarms * 100 <= others * 8);
+    assert!(found * 100 >= of * 80 && alarms * 100 <= others * 7);
 }
 
 #[test]
@@ -266,5 +310,5 @@ fn a_rule_is_seldom_quoted_without_a_change_in_unseen_wording() {
         of += 1;
     }
     println!("{alone} of {of} rules alone");
-    assert!(alone * 100 <= of * 30);
+    assert!(alone * 100 <= of * 25);
 }
