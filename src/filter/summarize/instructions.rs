@@ -68,7 +68,7 @@ impl Sentence {
         let reader = if self.addresses_the_reader() { 2 } else { 0 };
         let firm = ["never", "always", "don't", "every", "only", "exact", "must"];
         let strength = opening + reader + u32::from(self.has_any(&firm));
-        // "Make sure you taste the mangoes there".
+        // "Stay away from that library, it said on reddit".
         let is_doubtful = form != SentenceForm::Lasting && strength < CERTAIN;
         (!is_doubtful || !self.learned().surely_sets_none()).then_some(strength)
     }

@@ -106,6 +106,12 @@ pub fn word_of(key: WordKey) -> [u8; LONGEST] {
     (one | other << 64).to_le_bytes()
 }
 
+/// One of 64 bits for each key.
+#[inline(always)]
+pub fn key_bit(key: WordKey) -> u64 {
+    1 << (fold(key[0] ^ key[1], SPREAD) >> 58)
+}
+
 /// A map by key.
 #[derive(Debug)]
 pub struct Keys<V> {

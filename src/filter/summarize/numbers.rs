@@ -116,7 +116,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// An odd constant with many bits set.
-pub(super) const SPREAD: u64 = 0xa076_1d64_78bd_642f;
+const SPREAD: u64 = 0xa076_1d64_78bd_642f;
 
 /// Folds the halves of a product with XOR.
 #[inline(always)]

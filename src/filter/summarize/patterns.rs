@@ -1,8 +1,7 @@
 //! Word patterns of standing instructions: `a|b` matches one of these words, `!a|b` any other, `*` any word, `**` up
 //! to five words, `~ing` a word with that ending, `$` the end; `,a` the same after a comma.
 
-use super::keys::{Keys, WordKey, word_key};
-use super::numbers::{SPREAD, fold};
+use super::keys::{Keys, WordKey, key_bit, word_key};
 use super::word_lists::{CONTRACTIONS, is_in};
 use super::words::{END, Sentence};
 use std::sync::OnceLock;
@@ -46,12 +45,6 @@ impl PatternGroup {
         let parse = || self.sources.iter().copied().map(PatternRest::of).collect();
         self.parsed.get_or_init(parse)
     }
-}
-
-/// One of 64 bits for each key.
-#[inline(always)]
-pub(super) fn key_bit(key: WordKey) -> u64 {
-    1 << (fold(key[0] ^ key[1], SPREAD) >> 58)
 }
 
 /// A part of a pattern.

@@ -150,15 +150,6 @@ pub(super) const NOT_FORBIDDEN: &[&str] = &[
     "but",
 ];
 
-/// Nouns of style, which set a rule without a verb.
-#[rustfmt::skip]
-
-/// Verbs after a lasting fact that say what follows from it.
-#[rustfmt::skip]
-
-/// Words of facts that do not last.
-#[rustfmt::skip]
-
 /// Two words and their contraction.
 pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
     ["i", "am", "i'm"],
@@ -191,15 +182,9 @@ pub(super) const WORK_VERBS: &[&str] = &[
     "write",
 ];
 
-/// Words that close a sentence without a verb.
+/// Words that close a clause.
 #[rustfmt::skip]
 pub(super) const CLOSINGS: &[&str] = &["please", "pls", "only", "always", "everywhere", "throughout", "thanks"];
-
-/// What an answer may have too much of.
-#[rustfmt::skip]
-
-/// What an answer may have more of.
-#[rustfmt::skip]
 
 /// Plurals after `no` in reports rather than prohibitions: "no errors".
 #[rustfmt::skip]

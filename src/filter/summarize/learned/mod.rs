@@ -6,8 +6,7 @@ mod slots;
 #[cfg(test)]
 pub(super) mod table;
 
-use super::keys::WordKey;
-use super::patterns::key_bit;
+use super::keys::{WordKey, key_bit};
 use super::words::Sentence;
 use slots::{pair, slot};
 
@@ -79,8 +78,8 @@ impl Caution {
 /// Bytes of a short conversation: about 60 sentences.
 const SHORT: usize = 4096;
 
-/// What the caution grows by when the text doubles. Of held-out sentences with a score of 300, ten times as many set a rule
-/// as do not; with one of 0, as many: a tenth of the rules needs 0.3 more.
+/// By how much the caution grows when the text doubles. Of held-out sentences with a score of 0, as many set a rule as do
+/// not; with one of 300, ten times as many do, which is 3.3 doublings.
 const PER_DOUBLING: i32 = 100;
 
 impl LearnedScores {
@@ -202,4 +201,28 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
     let length = LENGTHS.iter().filter(|most| count > **most).count();
     let length = u64::from_le_bytes([b'#', b'0' + length as u8, 0, 0, 0, 0, 0, 0]);
     found(FeatureKind::Place, [length, 0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_longer_text_an_instruction_must_be_clearer() {
+        let scores = LearnedScores {
+            rule: 150,
+            change: SURE + 150,
+        };
+        for (bytes, is_clear) in [
+            (0, true),
+            (4096, true),
+            (8192, true),
+            (16384, false),
+            (1 << 30, false),
+        ] {
+            let caution = Caution::among(bytes);
+            assert_eq!(scores.sets_a_rule(caution), is_clear, "{bytes} bytes");
+            assert_eq!(scores.surely_changes_a_rule(caution), is_clear, "{bytes} bytes");
+        }
+    }
 }

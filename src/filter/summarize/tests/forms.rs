@@ -12,6 +12,21 @@ pub(super) fn distinguishes(rules: &[&str], others: &[&str]) {
 }
 
 #[test]
+fn a_form_with_the_words_of_a_task_is_no_rule() {
+    distinguishes(
+        &[
+            "Make sure the tests pass before you commit anything.",
+            "From now on, taste the mangoes there.",
+        ],
+        &[
+            "I prefer version B. Send me B with the new date.",
+            "Make sure to congratulate Petra on thirty years with us in the opening line of this speech.",
+            "Stay away from that library, it said on reddit.",
+        ],
+    );
+}
+
+#[test]
 fn an_order_may_have_no_verb() {
     distinguishes(
         &[
