@@ -1,5 +1,6 @@
 //! Read-only access to a database, which never creates or changes files next to it.
 
+use super::database_copy::DatabaseCopy;
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::time;
 use rusqlite::limits::Limit;
@@ -7,7 +8,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,7 +17,7 @@ pub struct Database {
     /// The file name without its directory.
     name: String,
     /// The temporary copy, if one is read.
-    _copy: Option<Copied>,
+    _copy: Option<DatabaseCopy>,
     /// The file, if it is read without a lock, and its size and time when it was opened.
     alone: Option<(PathBuf, SizeAndTime)>,
     /// Whether the database uses a write-ahead log that does not exist.
@@ -190,7 +190,7 @@ impl Database {
 /// A connection to a database, or to a copy of it.
 struct OpenDatabase {
     connection: Connection,
-    copy: Option<Copied>,
+    copy: Option<DatabaseCopy>,
     /// The file and its facts, if it is read without a lock.
     alone: Option<(PathBuf, SizeAndTime)>,
     is_logged: bool,
@@ -207,8 +207,8 @@ impl OpenDatabase {
         let (connection, copy) = match (log, index) {
             (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
             (Some(log), _) if is_logged => {
-                let copy = Copied::of(path, &log)?;
-                (connect(&copy.dir.join(NAME), "mode=ro")?, Some(copy))
+                let copy = copy(path, &log)?;
+                (connect(&copy.path(), "mode=ro")?, Some(copy))
             }
             (None, _) if is_logged => {
                 alone = Some((path.to_path_buf(), facts(path)?));
@@ -408,45 +408,15 @@ fn changed() -> Error {
     error.hint("the output may be inconsistent; run the command again")
 }
 
-/// A copy in its own directory, which is removed on drop.
-struct Copied {
-    dir: PathBuf,
-}
-
-const NAME: &str = "copy.db";
-
-impl Copied {
-    fn of(path: &Path, log: &Path) -> Result<Copied> {
-        let failed =
-            |error| Error::io("cannot copy the database to read its log", error).kind(ErrorKind::InputOutput);
-        let copied = Copied {
-            dir: private_directory().map_err(failed)?,
-        };
-        let before = (facts(path)?, facts(log)?);
-        fs::copy(path, copied.dir.join(NAME)).map_err(failed)?;
-        fs::copy(log, copied.dir.join(format!("{NAME}-wal"))).map_err(failed)?;
-        // A checkpoint may have moved the log into the file meanwhile.
-        if (facts(path)?, facts(log)?) == before {
-            return Ok(copied);
-        }
-        Err(changed())
+/// Copies a database and its log.
+fn copy(path: &Path, log: &Path) -> Result<DatabaseCopy> {
+    let before = (facts(path)?, facts(log)?);
+    let copy = DatabaseCopy::of(path, log).map_err(|error| {
+        Error::io("cannot copy the database to read its log", error).kind(ErrorKind::InputOutput)
+    })?;
+    // A checkpoint may have moved the log into the file meanwhile.
+    if (facts(path)?, facts(log)?) == before {
+        return Ok(copy);
     }
-}
-
-impl Drop for Copied {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
-    }
-}
-
-/// Creates a directory that only this user can read.
-fn private_directory() -> io::Result<PathBuf> {
-    let mut nth = 0;
-    loop {
-        let dir = std::env::temp_dir().join(format!("convo-sqlite-{}-{nth}", std::process::id()));
-        match fs::DirBuilder::new().mode(0o700).create(&dir) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            built => return built.map(|()| dir),
-        }
-    }
+    Err(changed())
 }

@@ -5,6 +5,7 @@
 mod agents;
 mod cursor;
 mod database;
+mod database_copy;
 mod goose;
 mod llm;
 mod opencode;
