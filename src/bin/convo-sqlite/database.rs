@@ -148,7 +148,7 @@ impl Database {
              CREATE INDEX IF NOT EXISTS temp.{index} ON {built} (key, at);",
             index = quoted(&format!("index of {built}")),
         );
-        self.connection.execute_batch(&make).map_err(failed)?;
+        retried(|| self.connection.execute_batch(&make)).map_err(failed)?;
         let from = format!("temp.{built} f CROSS JOIN main.{of} t ON t.rowid = f.at");
         Ok((from, "f.key".to_string()))
     }
@@ -175,15 +175,7 @@ impl Database {
             let rows = statement.query_map(rusqlite::params_from_iter(values), |row| read(row))?;
             rows.collect::<rusqlite::Result<Vec<T>>>()
         };
-        let mut found = rows();
-        // A header of the index that was read while it changed looks like one that a dead program left, which only a
-        // writer could repair. Source: walIndexReadHdr() of SQLite.
-        let end = Instant::now() + INDEX_WAIT;
-        while found.as_ref().is_err_and(needs_recovery) && Instant::now() < end {
-            std::thread::sleep(PAUSE);
-            found = rows();
-        }
-        found.map_err(failed)
+        retried(rows).map_err(failed)
     }
 }
 
@@ -358,10 +350,21 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
 /// no program has left a read mark there that it can use.
 fn reader(path: &Path) -> Result<Connection> {
     let connection = connect(path, "mode=ro&readonly_shm=1")?;
-    connection
-        .query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
-        .map_err(failed)?;
+    let count = || connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()));
+    retried(count).map_err(failed)?;
     Ok(connection)
+}
+
+/// Reads again while the index of the log looks like one that a dead program left, which only a writer could repair: its
+/// header looks so if it is read while it changes. Source: walIndexReadHdr() of SQLite.
+fn retried<T>(read: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let end = Instant::now() + INDEX_WAIT;
+    let mut found = read();
+    while found.as_ref().is_err_and(needs_recovery) && Instant::now() < end {
+        std::thread::sleep(PAUSE);
+        found = read();
+    }
+    found
 }
 
 /// Whether SQLite found an index of the log that must be recovered first.

@@ -4,9 +4,8 @@
 pub(super) fn is_code(line: &str, was_code: bool) -> bool {
     let bare = line.trim_start();
     let indent = line.len() - bare.len();
-    const BEGIN: [&str; 16] = [
-        "|", "//", "/*", "<!--", "> ", "#!", "$ ", "\u{279c}", "\u{276f}", "@@", "+++", "---", "npm ", "at ",
-        "Traceback", "{\"",
+    const BEGIN: [&str; 14] = [
+        "|", "//", "/*", "<!--", "> ", "#!", "$ ", "@@", "+++", "---", "npm ", "at ", "Traceback", "{\"",
     ];
     // A list may be indented, too.
     let is_list = bare.starts_with(['-', '*', '\u{2022}']) || bare.starts_with(|c: char| c.is_ascii_digit());

@@ -1,8 +1,8 @@
 //! Detects standing instructions: rules that hold for the rest of the session and that a summary must quote word for
-//! word. Detection uses the form of English sentences and, for those that have none of the forms, learned weights.
+//! word. Detection uses the form of English sentences and learned weights, which recognize those that have none of the forms
+//! and reject tasks that have one.
 
 use super::forms::{OF_RULES, is_plural};
-use super::learned::Caution;
 use super::marks::{
     CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
@@ -21,7 +21,7 @@ pub fn strength(sentence: &str) -> Option<u32> {
     let sentence = Sentence::of(sentence)?;
     sentence
         .strength()
-        .or_else(|| sentence.reads_like_a_rule(Caution::default()).then_some(LEARNED))
+        .or_else(|| sentence.reads_like_a_rule().then_some(LEARNED))
 }
 
 /// Strength of a sentence that has none of the forms but reads like a rule, in half points.
@@ -51,8 +51,8 @@ static OF_PHRASES: LazyLock<Patterns> = LazyLock::new(|| {
 
 impl Sentence {
     /// Whether the words of a sentence that has none of the forms read like a rule.
-    pub(super) fn reads_like_a_rule(&self, caution: Caution) -> bool {
-        self.learned().sets_a_rule(caution)
+    pub(super) fn reads_like_a_rule(&self) -> bool {
+        self.learned().sets_a_rule()
             && !self.question
             && !self.is_small_talk(self.opening(0))
             && !self.is_attributed()

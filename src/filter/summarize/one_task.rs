@@ -37,13 +37,13 @@ pub(super) const CHANGED: [&str; 9] = [
 ];
 
 /// What a program does.
-pub(super) const PROGRAM: [&str; 18] = [
+const PROGRAM: [&str; 18] = [
     "calculate", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide", "play", "print",
     "raise", "redirect", "render", "return", "set", "show", "throw",
 ];
 
 /// People whom the reader serves.
-pub(super) const PEOPLE: [&str; 10] = [
+const PEOPLE: [&str; 10] = [
     "caller", "client", "customer", "guest", "patient", "player", "reader", "student", "user", "visitor",
 ];
 

@@ -179,7 +179,7 @@ fn matches(pattern: &[PatternWord], sentence: &Sentence, at: usize) -> bool {
 }
 
 /// The contraction of two words: "i'm" of "I am".
-pub(super) fn contracted(sentence: &Sentence, at: usize) -> Option<&'static str> {
+fn contracted(sentence: &Sentence, at: usize) -> Option<&'static str> {
     let (first, second) = (sentence.at(at), sentence.at(at + 1));
     let of = |of: &&[&str; 3]| of[1] == second && of[0] == first;
     let found = is_in(&["am", "are", "not", "would"], second).then(|| CONTRACTIONS.iter().find(of));

@@ -2,7 +2,6 @@
 
 use super::entry::CountFn;
 use super::instructions::LEARNED;
-use super::learned::Caution;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::words::Sentence;
@@ -168,10 +167,9 @@ fn found(
         .filter(|source| speakers.contains(&source.role))
         .collect();
     let bytes: usize = speaking.iter().map(|source| source.text.len()).sum();
-    let caution = Caution::among(bytes);
     all.extend(gathered(speaking.len(), bytes * WORK, |range| {
         let sources = speaking[range].iter();
-        let found = sources.flat_map(|source| detected(&source.text, source.role, caution));
+        let found = sources.flat_map(|source| detected(&source.text, source.role));
         found.collect()
     }));
     // Drop an instruction without a speaker if a named speaker gave the same one.
@@ -230,13 +228,14 @@ fn doubts(found: &FoundInstruction) -> bool {
     let text = found.text();
     (found.is_learned || found.strength == u32::MAX)
         && Sentence::of(text).is_some_and(|sentence| {
-            sentence.learned().rather_changes_a_rule() && revocation(text, &sentence) == Some(Kind::Doubts)
+            let is_unclear = !sentence.reads_like_a_rule() || sentence.learned().rather_changes_a_rule();
+            is_unclear && revocation(text, &sentence) == Some(Kind::Doubts)
         })
 }
 
 /// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
-    detected(text, Role::User, Caution::default())
+    detected(text, Role::User)
         .filter(|found| !matches!(found.kind, Kind::Changes | Kind::Doubts))
         .map(|found| found.instruction.text)
         .collect()
@@ -244,12 +243,12 @@ pub fn standing_instructions(text: &str) -> Vec<String> {
 
 /// Whether a text sets, revokes or may change a standing instruction.
 pub fn instructs(text: &str) -> bool {
-    detected(text, Role::User, Caution::default()).next().is_some()
+    detected(text, Role::User).next().is_some()
 }
 
 /// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
 /// earlier rule counts too, so that it replaces that rule.
-fn detected(text: &str, speaker: Role, caution: Caution) -> impl Iterator<Item = FoundInstruction> {
+fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
     let mut sentence = Sentence::default();
     own_sentences(text).into_iter().filter_map(move |own| {
         let text = without_list_mark(own.text);
@@ -259,14 +258,13 @@ fn detected(text: &str, speaker: Role, caution: Caution) -> impl Iterator<Item =
         let is_listed = own.is_listed && !sentence.question;
         let formed = sentence.strength().or(is_listed.then_some(LISTED));
         // Forms and cues take precedence over weights.
-        let is_learned =
-            formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule(caution);
+        let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
         let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
         let kind = match revokes {
             Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,
             revokes => revokes?,
         };
-        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule(caution);
+        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule();
         let strength = formed.unwrap_or(match revokes {
             None => LEARNED,
             // What may change a rule is taken before it.

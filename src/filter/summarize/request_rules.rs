@@ -1,4 +1,4 @@
-//! Detects standing instructions that are not imperatives: preferences, duties, bans, requests.
+//! Detects standing instructions that are not imperatives: preferences, duties, requests.
 
 use super::marks::{CUE, IMPERATIVE, MODAL, ONCE, PREFERENCE, THING};
 use super::word_lists::{AT_HAND, NOT_DEMANDED, is_in};

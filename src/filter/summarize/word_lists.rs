@@ -78,7 +78,7 @@ pub(super) const OF_FORM: &[&str] = &[
     "mention", "address", "decline", "deliver", "refuse", "reject", "display", "present", "redact", "store", "underline", "vary",
 ];
 
-/// Things that a reader makes or handles, of which a statement in the present tense is a rule.
+/// Things that a reader makes or handles.
 #[rustfmt::skip]
 pub(super) const THINGS: &[&str] = &[
     "abbreviations", "acronyms", "amounts", "answers", "apis", "appointments", "arguments", "articles",

@@ -1,5 +1,5 @@
-//! Recognizes standing instructions, and changes of them, that have none of the known forms: each word, each pair of
-//! neighbors and some properties of a sentence have a weight, and the sum decides. `tests/training.rs` computes the
+//! Recognizes standing instructions, and changes of them, that have none of the known forms, and sentences that have one but
+//! are clearly tasks: each word, each pair of neighbors and some properties of a sentence have a weight, and the sum decides. `tests/training.rs` computes the
 //! weights from the labelled sentences in this folder, which were written for it or for other tests of this module.
 
 mod slots;
@@ -63,29 +63,10 @@ impl Sentence {
     }
 }
 
-/// By how much a score must exceed the boundary, in thousandths: a long conversation has hardly more rules than a short
-/// one, but more sentences that look like one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Caution(i32);
-
-impl Caution {
-    /// For the sentences of speakers who wrote this many bytes.
-    pub(super) fn among(bytes: usize) -> Caution {
-        Caution(PER_DOUBLING * (bytes / SHORT).max(1).ilog2() as i32)
-    }
-}
-
-/// Bytes of a short conversation: about 60 sentences.
-const SHORT: usize = 4096;
-
-/// By how much the caution grows when the text doubles. Of held-out sentences with a score of 0, as many set a rule as do
-/// not; with one of 300, ten times as many do, which is 3.3 doublings.
-const PER_DOUBLING: i32 = 100;
-
 impl LearnedScores {
     /// Whether the words read like a standing instruction.
-    pub(super) fn sets_a_rule(self, caution: Caution) -> bool {
-        self.rule > caution.0
+    pub(super) fn sets_a_rule(self) -> bool {
+        self.rule > 0
     }
 
     /// Whether the words read so little like a standing instruction that a known form does not make them one.
@@ -104,8 +85,8 @@ impl LearnedScores {
     }
 
     /// Whether the words read like a change of some standing instruction, even if they share none with it.
-    pub(super) fn surely_changes_a_rule(self, caution: Caution) -> bool {
-        self.change > SURE + caution.0
+    pub(super) fn surely_changes_a_rule(self) -> bool {
+        self.change > SURE
     }
 }
 
@@ -172,9 +153,7 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
         // Most words are new, and most of those have a bit of their own.
         let bit = key_bit(own);
         let compared = if seen & bit > 0 { 0..at } else { at..at };
-        let mut earlier = compared
-            .filter(|earlier| sentence.key(*earlier) == sentence.key(at))
-            .peekable();
+        let mut earlier = compared.filter(|earlier| key(*earlier) == own).peekable();
         let is_new = earlier.peek().is_none();
         let is_new_pair = !earlier.any(|earlier| earlier > 0 && key(earlier - 1) == before);
         seen |= bit;
@@ -201,28 +180,4 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
     let length = LENGTHS.iter().filter(|most| count > **most).count();
     let length = u64::from_le_bytes([b'#', b'0' + length as u8, 0, 0, 0, 0, 0, 0]);
     found(FeatureKind::Place, [length, 0]);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn in_a_longer_text_an_instruction_must_be_clearer() {
-        let scores = LearnedScores {
-            rule: 150,
-            change: SURE + 150,
-        };
-        for (bytes, is_clear) in [
-            (0, true),
-            (4096, true),
-            (8192, true),
-            (16384, false),
-            (1 << 30, false),
-        ] {
-            let caution = Caution::among(bytes);
-            assert_eq!(scores.sets_a_rule(caution), is_clear, "{bytes} bytes");
-            assert_eq!(scores.surely_changes_a_rule(caution), is_clear, "{bytes} bytes");
-        }
-    }
 }

@@ -329,6 +329,8 @@ fn a_sentence_with_a_cue_revokes_a_rule_with_most_of_its_words() {
 fn what_revokes_a_rule_of_a_kept_summary_is_quoted() {
     let again = "English is fine again.";
     assert_eq!(block_after(&["Always answer in German."], &[again]), [again]);
+    // What surely changes some rule is quoted with any.
+    assert_eq!(block_after(&["Never use tabs."], &[again]), [again]);
     let unrelated = "Actually, the soup is fine again.";
     assert!(block_after(&["Never use tabs."], &[unrelated]).is_empty());
 }

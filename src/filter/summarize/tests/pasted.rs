@@ -58,11 +58,6 @@ fn what_others_say_is_no_instruction() {
             "Never push without asking.",
         ),
         ("```npm test``` ran.\nNever push.", "Never push."),
-        (
-            "\u{279c} app git:(main) never use tabs\nNever push.",
-            "Never push.",
-        ),
-        ("\u{276f} always use tabs\nNever push.", "Never push."),
         ("<p>Hello\nNever push.", "Never push."),
         ("<file>\nNever pull.\n</FILE>\nNever push.", "Never push."),
         ("The height is \" unknown.\nNever push.", "Never push."),
