@@ -1,5 +1,6 @@
 //! Tests repeated summaries of summaries.
 
+use super::instructed::block;
 use super::*;
 
 const TOPICS: [&str; 8] = [
@@ -208,4 +209,18 @@ fn a_line_of_unknown_origin_does_not_become_an_instruction() {
         "{}",
         second.text
     );
+}
+
+#[test]
+fn what_may_change_a_rule_is_next_to_it_in_the_next_summary_too() {
+    let both = ["Use Celsius.", "fahrenheit please"];
+    assert_eq!(block(&both), both);
+    let quoted = both.map(|text| Instruction::new(Some(Role::User), text));
+    let previous = format!(
+        "[summary of 9 messages]\n{}user: Hello.",
+        instruction_block(&quoted)
+    );
+    let found = instructions(&[], Some(&previous), &ExtractOptions::new(1000), &words).unwrap();
+    let found: Vec<String> = found.into_iter().map(|one| one.text).collect();
+    assert_eq!(found, both);
 }
