@@ -1,4 +1,4 @@
-//! Measures how many standing instructions are detected by form, and how many other sentences are mistaken for one.
+//! Measures how many standing instructions are detected, and how many other sentences are mistaken for one.
 
 use convo::filter::summarize::strength;
 

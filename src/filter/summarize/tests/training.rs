@@ -152,7 +152,7 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
             let best = sentences
                 .iter()
                 .max_by(|one, other| score(one).total_cmp(&score(other)));
-            // Its best sentence makes a text a member; at first, which one that is is not known.
+            // Its best sentence makes a text a member; before the first training, each of them might be the best.
             let are_alike = !text.is_member || choice == 0;
             let chosen = sentences
                 .iter()
