@@ -8,12 +8,12 @@ use crate::filter::summarize::{Prior, TermList, TextReader, read_all, weights};
 use crate::model::message::Role;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Tokens of a line of a summary besides its text: the role, and a share of the line with the date.
 const QUOTED: u64 = 4;
 
 /// A level of a message group: its cost, and the terms that it adds to the level below.
-#[derive(Clone, Copy)]
 pub struct LevelOption {
     pub level: AtomLevel,
     pub tokens: u64,
@@ -21,7 +21,7 @@ pub struct LevelOption {
     /// The end of its terms; they begin at the end of the terms of the previous choice.
     terms: u32,
     /// The number of leading terms that still have a value.
-    left: u32,
+    left: AtomicU32,
 }
 
 /// The levels of a message group from the lowest up, without the dropped one.
@@ -51,11 +51,11 @@ impl LevelTables {
             return;
         }
         let (choices, terms) = (self.choices.len() as u32, self.terms.len() as u32);
-        self.terms.append(&other.terms);
+        self.terms.append(other.terms);
         self.choices
-            .extend(other.choices.iter().map(|choice| LevelOption {
+            .extend(other.choices.into_iter().map(|choice| LevelOption {
                 terms: choice.terms + terms,
-                ..*choice
+                ..choice
             }));
         self.groups.extend(other.groups.iter().map(|group| GroupLevels {
             choices: group.choices + choices,
@@ -105,11 +105,11 @@ impl LevelChoices {
     }
 
     /// The gain of a choice over the one below.
-    pub fn gain(&mut self, nth: usize, choice: usize) -> u128 {
+    pub fn gain(&self, nth: usize, choice: usize) -> u128 {
         let choice = self.first_choice(nth) + choice;
         let start = self.first_term(choice);
-        let choice = &mut self.read.choices[choice];
-        let sum = self.read.terms.sum(start, &mut choice.left, &self.worth);
+        let choice = &self.read.choices[choice];
+        let sum = self.read.terms.sum(start, &choice.left, &self.worth);
         // A level without new terms still has a small value.
         (u128::from(choice.prior) * u128::from(sum)).max(1)
     }
@@ -119,7 +119,7 @@ impl LevelChoices {
         let first = self.first_choice(nth);
         for choice in first + usize::from(self.get(nth).on)..first + to {
             let start = self.first_term(choice);
-            let end = start + self.read.choices[choice].left as usize;
+            let end = start + self.read.choices[choice].left.load(Relaxed) as usize;
             self.read
                 .terms
                 .for_each(start..end, |term| self.worth[term] >>= 1);
@@ -170,7 +170,7 @@ pub fn read(
             read.terms.renumber(now);
             more.renumber(now);
             all.append(read);
-            fixed_terms.append(&more);
+            fixed_terms.append(more);
         },
     );
     let (mut having, mut chosen) = (vec![0; count], vec![0u32; count]);
@@ -252,7 +252,7 @@ fn level_options(
             tokens,
             prior: 0,
             terms: read.terms.len() as u32,
-            left: found.len() as u32,
+            left: (found.len() as u32).into(),
         });
         of_first
     };

@@ -229,7 +229,7 @@ impl OfferSource for LevelSearch<'_> {
     }
 
     /// The step from a group's current choice with the largest gain per token, of those that fit.
-    fn offer(&mut self, nth: usize) -> Option<GreedyOffer> {
+    fn offer(&self, nth: usize) -> Option<GreedyOffer> {
         let (group, choices) = (self.groups.get(nth), self.groups.options(nth));
         let end = if self.results {
             choices.len()
@@ -243,8 +243,8 @@ impl OfferSource for LevelSearch<'_> {
         let end = (on..end).rev().find(|to| cost(&choices[*to]) <= self.room)? + 1;
         let mut gain = 0;
         let mut best: Option<GreedyOffer> = None;
-        for to in on..end {
-            let cost = cost(&self.groups.options(nth)[to]);
+        for (to, choice) in choices.iter().enumerate().take(end).skip(on) {
+            let cost = cost(choice);
             gain += self.groups.gain(nth, to);
             let offer = GreedyOffer::new((nth, to + 1), gain, cost);
             if cost <= self.room && best.is_none_or(|best| offer > best) {

@@ -2,6 +2,7 @@
 //! something changed together with most of the same words.
 
 use super::changes::{QUESTIONS, VARYING};
+use super::keys::{WordKey, word_key};
 use super::marks::{ANSWER, THING};
 use super::revoking::{Cue, NEGATIONS};
 use super::terms::for_each_term;
@@ -31,7 +32,8 @@ const ANSWERING: &[&str] = &[
 /// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
 pub struct SentenceTraits {
-    terms: BTreeSet<String>,
+    /// The keys of its terms, sorted.
+    terms: Vec<WordKey>,
     /// The terms that say where it holds: those without the answers and the words of answering.
     scope: BTreeSet<String>,
     /// What it is about, without endings: "comment" of "write code comments in English"; otherwise answers, if it names them.
@@ -138,6 +140,8 @@ impl SentenceTraits {
                 && !all_named.iter().any(|(value, _)| names(value))
                 && !answers.iter().any(|answer| names(&answer.value))
         });
+        let mut keys: Vec<WordKey> = terms.iter().map(|term| word_key(term)).collect();
+        keys.sort_unstable();
         SentenceTraits {
             is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
             is_general: sentence.has_any(&["everywhere", "everything"]),
@@ -147,7 +151,7 @@ impl SentenceTraits {
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
             doubt: None,
-            terms,
+            terms: keys,
         }
     }
 
@@ -167,6 +171,16 @@ impl SentenceTraits {
         self
     }
 
+    /// The number of terms that both have.
+    fn common_terms(&self, other: &SentenceTraits) -> usize {
+        let mut others = other.terms.iter().peekable();
+        let is_common = |term: &&WordKey| {
+            while others.next_if(|other| other < term).is_some() {}
+            others.peek() == Some(term)
+        };
+        self.terms.iter().filter(is_common).count()
+    }
+
     fn changes(&self) -> bool {
         self.cues.iter().any(Option::is_some)
     }
@@ -174,7 +188,7 @@ impl SentenceTraits {
     /// Whether a later sentence may change this rule: it has another answer to the same question, at least two thirds of
     /// its words, half of them with a clear cue, or one if it reads like a change.
     fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
-        let common = self.terms.intersection(&later.terms).count();
+        let common = self.common_terms(later);
         let has_enough = match later.doubt {
             Some(Cue::Learned) => common >= 1,
             Some(Cue::Clear) => common >= 1 && common * 2 >= self.terms.len(),
@@ -228,7 +242,7 @@ impl SentenceTraits {
         if self.terms.is_empty() {
             return false;
         }
-        let common = self.terms.intersection(&later.terms).count();
+        let common = self.common_terms(later);
         let shorter = self.terms.len().min(later.terms.len());
         let missing = self.terms.len() - common;
         (cue == Cue::Clear && common * 2 >= self.terms.len())
@@ -313,7 +327,7 @@ pub fn overruled(
 ) -> (Vec<Option<usize>>, Vec<Vec<usize>>) {
     let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![Vec::new(); claims.len()]);
     let mut replaces = vec![false; claims.len()];
-    let mut by_term: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut by_term: HashMap<WordKey, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut earlier: BTreeSet<usize> = BTreeSet::new();
@@ -328,9 +342,9 @@ pub fn overruled(
                 } else {
                     MAX_COMPARED
                 };
-                earlier.extend(newest(by_term.get(term.as_str()), most));
+                earlier.extend(newest(by_term.get(term), most));
             }
-            by_term.entry(term).or_default().push(at);
+            by_term.entry(*term).or_default().push(at);
         }
         earlier.retain(|other| is_rule(*other) || replaces[*other]);
         for other in earlier {

@@ -9,6 +9,7 @@ use super::term_list::TermList;
 use super::term_weight::weights;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A unit that is selected or omitted as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -70,14 +71,14 @@ const REACH: usize = 3;
 
 /// What the selection needs of a candidate, in one place: candidates are evaluated in any order, and most time goes to
 /// reading memory.
-#[repr(Rust, packed(4))]
 struct ScoredCandidate {
-    prior: u64,
+    /// The lower and the higher half of its prior: a number of eight bytes would need padding.
+    prior: [u32; 2],
     tokens: u32,
     /// The index of its first term; its last one precedes the first term of the next candidate.
     start: u32,
     /// The number of leading terms that still have a value; 0 once it is selected.
-    left: u32,
+    left: AtomicU32,
 }
 
 const _: () = assert!(size_of::<ScoredCandidate>() <= 20, "there are many");
@@ -85,8 +86,16 @@ const _: () = assert!(size_of::<ScoredCandidate>() <= 20, "there are many");
 impl ScoredCandidate {
     /// The range of the terms that still have a value.
     fn valued(&self) -> Range<usize> {
-        self.start as usize..(self.start + self.left) as usize
+        self.start as usize..(self.start + self.left.load(Relaxed)) as usize
     }
+}
+
+fn halves(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+fn whole([lower, higher]: [u32; 2]) -> u64 {
+    u64::from(higher) << 32 | u64::from(lower)
 }
 
 /// Candidates and the terms of all of them.
@@ -109,7 +118,7 @@ impl CandidateTerms {
             return;
         }
         let before = self.terms.len() as u32;
-        self.terms.append(&other.terms);
+        self.terms.append(other.terms);
         self.candidates
             .extend(other.candidates.into_iter().map(|candidate| ScoredCandidate {
                 start: candidate.start + before,
@@ -150,10 +159,10 @@ impl<'u> UnitCandidates<'u> {
                     let marks = reader.read(nth, &text, &mut terms);
                     piece.terms.extend(&terms);
                     piece.candidates.push(ScoredCandidate {
-                        prior: prior(nth, &text, marks),
+                        prior: halves(prior(nth, &text, marks)),
                         tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
                         start,
-                        left: 0,
+                        left: AtomicU32::default(),
                     });
                 }
                 piece
@@ -201,7 +210,7 @@ impl<'u> UnitCandidates<'u> {
         let answering = self.answering(questions, budget);
         let mut end = self.all.terms.len() as u32;
         for candidate in self.all.candidates.iter_mut().rev() {
-            candidate.left = end - candidate.start;
+            candidate.left = (end - candidate.start).into();
             end = candidate.start;
         }
         let tokens = self.all.candidates.iter().map(|candidate| candidate.tokens);
@@ -217,7 +226,7 @@ impl<'u> UnitCandidates<'u> {
         };
         answering.into_iter().for_each(|unit| choice.choose(unit));
         let units = 0..choice.choosing.len();
-        choice.queue = GreedyQueue::of(&mut choice, units);
+        choice.queue = GreedyQueue::of(&choice, units);
         choice
     }
 
@@ -287,7 +296,7 @@ impl UnitSelection<'_, '_> {
                 .fading
                 .after(self.choosing.worth[term], self.worth[term], self.repeats[term]);
         });
-        candidates[unit].left = 0;
+        *candidates[unit].left.get_mut() = 0;
     }
 }
 
@@ -298,19 +307,19 @@ impl OfferSource for UnitSelection<'_, '_> {
     }
 
     /// A unit that does not fit is offered again when there is more room, one that is selected never.
-    fn offer(&mut self, unit: usize) -> Option<GreedyOffer> {
-        let CandidateTerms { candidates, terms } = &mut self.choosing.all;
-        let candidate = &mut candidates[unit];
+    fn offer(&self, unit: usize) -> Option<GreedyOffer> {
+        let CandidateTerms { candidates, terms } = &self.choosing.all;
+        let candidate = &candidates[unit];
         if u64::from(candidate.tokens) > self.rest {
             return None;
         }
-        let sum = terms.sum(candidate.start as usize, &mut candidate.left, &self.worth);
-        let gain = u128::from(candidate.prior) * u128::from(sum);
+        let sum = terms.sum(candidate.start as usize, &candidate.left, &self.worth);
+        let gain = u128::from(whole(candidate.prior)) * u128::from(sum);
         (gain > 0).then(|| GreedyOffer::new((unit, 0), gain, candidate.tokens.into()))
     }
 
     fn is_postponed(&self, unit: usize) -> bool {
-        self.choosing.all.candidates[unit].left > 0
+        !self.choosing.all.candidates[unit].valued().is_empty()
     }
 
     fn take(&mut self, offer: GreedyOffer) -> bool {

@@ -1,14 +1,41 @@
 //! The terms of many texts as numbers: two bytes for each while all numbers are small, because there are many.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
-/// Numbers of terms.
+/// Numbers of terms. Their order within a range may change while others are read: see [`TermList::sum`].
 #[derive(Debug, Default)]
 pub struct TermList {
     /// The terms while all are below 65536.
-    short: Vec<u16>,
+    short: Vec<AtomicU16>,
     /// Otherwise all terms.
-    long: Vec<u32>,
+    long: Vec<AtomicU32>,
+}
+
+/// A term in memory that several threads access; each at its own place, so that no order is needed.
+trait SharedTerm {
+    fn get(&self) -> u32;
+    fn set(&self, term: u32);
+}
+
+impl SharedTerm for AtomicU16 {
+    fn get(&self) -> u32 {
+        self.load(Relaxed).into()
+    }
+
+    fn set(&self, term: u32) {
+        self.store(term as u16, Relaxed);
+    }
+}
+
+impl SharedTerm for AtomicU32 {
+    fn get(&self) -> u32 {
+        self.load(Relaxed)
+    }
+
+    fn set(&self, term: u32) {
+        self.store(term, Relaxed);
+    }
 }
 
 impl TermList {
@@ -20,27 +47,26 @@ impl TermList {
     /// The term at an index; 0 at the end.
     pub fn get(&self, at: usize) -> u32 {
         match self.is_long() {
-            true => self.long.get(at).copied().unwrap_or(0),
-            false => self.short.get(at).copied().unwrap_or(0).into(),
+            true => self.long.get(at).map_or(0, SharedTerm::get),
+            false => self.short.get(at).map_or(0, SharedTerm::get),
         }
     }
 
     /// Appends terms.
     pub fn extend(&mut self, terms: &[u32]) {
         if self.is_long() || terms.iter().fold(0, |bits, term| bits | term) > MOST {
-            return self.long().extend_from_slice(terms);
+            return self.long().extend(terms.iter().map(|term| AtomicU32::new(*term)));
         }
-        self.short.extend(terms.iter().map(|term| *term as u16));
+        self.short
+            .extend(terms.iter().map(|term| AtomicU16::new(*term as u16)));
     }
 
     /// Appends the terms of another list.
-    pub fn append(&mut self, other: &TermList) {
+    pub fn append(&mut self, mut other: TermList) {
         if self.is_long() || other.is_long() {
-            let long = self.long();
-            long.extend_from_slice(&other.long);
-            long.extend(other.short.iter().map(|term| u32::from(*term)));
+            self.long().append(other.long());
         } else {
-            self.short.extend_from_slice(&other.short);
+            self.short.append(&mut other.short);
         }
     }
 
@@ -54,29 +80,32 @@ impl TermList {
 
     /// Replaces each term.
     pub fn renumber(&mut self, now: &dyn Fn(u32) -> u32) {
-        if self.short.iter().any(|term| now((*term).into()) > MOST) {
+        if self.short.iter().any(|term| now(term.get()) > MOST) {
             self.long();
         }
-        self.short
-            .iter_mut()
-            .for_each(|term| *term = now((*term).into()) as u16);
-        self.long.iter_mut().for_each(|term| *term = now(*term));
+        self.short.iter().for_each(|term| term.set(now(term.get())));
+        self.long.iter().for_each(|term| term.set(now(term.get())));
     }
 
     /// Passes each term of a range to `found`.
     pub fn for_each(&self, range: Range<usize>, mut found: impl FnMut(usize)) {
         match self.is_long() {
-            true => self.long[range].iter().for_each(|term| found(*term as usize)),
-            false => self.short[range].iter().for_each(|term| found((*term).into())),
+            true => self.long[range]
+                .iter()
+                .for_each(|term| found(term.get() as usize)),
+            false => self.short[range]
+                .iter()
+                .for_each(|term| found(term.get() as usize)),
         }
     }
 
-    /// Sums the values of the first `left` terms from `start` on, and moves those without value after the others.
-    pub fn sum(&mut self, start: usize, left: &mut u32, worth: &[u64]) -> u64 {
-        let range = start..start + *left as usize;
+    /// Sums the values of the first `left` terms from `start` on, and moves those without value after the others. Different
+    /// ranges may be summed at the same time.
+    pub fn sum(&self, start: usize, left: &AtomicU32, worth: &[u64]) -> u64 {
+        let range = start..start + left.load(Relaxed) as usize;
         match self.is_long() {
-            true => sum(&mut self.long[range], left, worth),
-            false => sum(&mut self.short[range], left, worth),
+            true => sum(&self.long[range], left, worth),
+            false => sum(&self.short[range], left, worth),
         }
     }
 
@@ -85,9 +114,9 @@ impl TermList {
     }
 
     /// The terms with four bytes for each.
-    fn long(&mut self) -> &mut Vec<u32> {
-        let short = std::mem::take(&mut self.short);
-        self.long.extend(short.into_iter().map(u32::from));
+    fn long(&mut self) -> &mut Vec<AtomicU32> {
+        let short = std::mem::take(&mut self.short).into_iter();
+        self.long.extend(short.map(|term| AtomicU32::new(term.get())));
         &mut self.long
     }
 }
@@ -95,20 +124,22 @@ impl TermList {
 /// The highest term with two bytes.
 const MOST: u32 = u16::MAX as u32;
 
-fn sum<T: Copy + Into<u32>>(terms: &mut [T], left: &mut u32, worth: &[u64]) -> u64 {
-    let value = |term: T| worth[term.into() as usize];
+fn sum(terms: &[impl SharedTerm], left: &AtomicU32, worth: &[u64]) -> u64 {
+    let value = |term: u32| worth[term as usize];
     let (mut sum, mut kept) = (0, 0);
-    for term in &*terms {
-        let now = value(*term);
+    for term in terms {
+        let now = value(term.get());
         sum += now;
-        kept += u32::from(now > 0);
+        kept += usize::from(now > 0);
     }
-    if kept < *left {
-        *left = kept;
+    if kept < terms.len() {
+        left.set(kept as u32);
         let mut end = 0;
         for nth in 0..terms.len() {
-            terms.swap(end, nth);
-            end += usize::from(value(terms[end]) > 0);
+            let (first, term) = (terms[end].get(), terms[nth].get());
+            terms[nth].set(first);
+            terms[end].set(term);
+            end += usize::from(value(term) > 0);
         }
     }
     sum
@@ -137,7 +168,7 @@ mod tests {
                 parts.iter().for_each(|part| list.extend(part));
                 list
             });
-            list.append(&other);
+            list.append(other);
             list.reserve_exact(1);
             list.renumber(&|term| term + more);
             let plain: Vec<usize> = parts.concat().iter().map(|term| (term + more) as usize).collect();
@@ -145,10 +176,11 @@ mod tests {
             prop_assert_eq!(list.get(0), plain.first().copied().unwrap_or(0) as u32);
             // Even terms are without value.
             let worth: Vec<u64> = (0..140_000).map(|term| term % 2 * term).collect();
-            let mut left = plain.len() as u32;
-            prop_assert_eq!(list.sum(0, &mut left, &worth), plain.iter().map(|term| worth[*term]).sum::<u64>());
-            prop_assert!(all(&list)[..left as usize].iter().all(|term| term % 2 == 1));
-            prop_assert_eq!(left as usize, plain.iter().filter(|term| *term % 2 == 1).count());
+            let left = AtomicU32::new(plain.len() as u32);
+            prop_assert_eq!(list.sum(0, &left, &worth), plain.iter().map(|term| worth[*term]).sum::<u64>());
+            let left = left.into_inner() as usize;
+            prop_assert!(all(&list)[..left].iter().all(|term| term % 2 == 1));
+            prop_assert_eq!(left, plain.iter().filter(|term| *term % 2 == 1).count());
         }
     }
 }

@@ -6,9 +6,9 @@ mod slots;
 #[cfg(test)]
 pub(super) mod table;
 
-use super::keys::{WordKey, key_bit};
+use super::keys::WordKey;
 use super::words::Sentence;
-use slots::{pair, slot};
+use slots::{hash, pair, slot};
 
 /// The weights for sentences that set a rule, and for those that change one: `rules.weights` and `changes.weights`.
 static WEIGHTS: WordWeights<'_> = WordWeights {
@@ -100,11 +100,11 @@ pub(super) struct WordWeights<'t> {
 }
 
 impl WordWeights<'_> {
-    /// The weights of a feature, 0 if it has none.
+    /// The weights of the feature with this hash; none if the table does not have it.
     #[inline(always)]
-    pub(super) fn weights_of(&self, feature: WordKey) -> [i16; 2] {
-        let at = slot(self.slots, feature).0 + 4;
-        [at, at + 2].map(|at| i16::from_le_bytes([self.slots[at], self.slots[at + 1]]))
+    pub(super) fn weights_of(&self, feature: u64) -> Option<[i16; 2]> {
+        let (at, is_known, _) = slot(self.slots, feature);
+        is_known.then(|| [at + 4, at + 6].map(|at| i16::from_le_bytes([self.slots[at], self.slots[at + 1]])))
     }
 
     /// The sums of the weights; above 0, the sentence belongs to the class. A sentence of mostly unknown words without a
@@ -112,7 +112,8 @@ impl WordWeights<'_> {
     pub(super) fn scores(&self, sentence: &Sentence) -> [i32; 2] {
         let (mut scores, mut words, mut pairs) = (self.biases, 0, 0);
         for_each_feature(sentence, |kind, feature| {
-            let weights = self.weights_of(feature);
+            let found = self.weights_of(feature);
+            let weights = found.unwrap_or_default();
             let is_known = usize::from(weights != [0; 2]);
             match kind {
                 FeatureKind::Word => words += is_known,
@@ -121,6 +122,7 @@ impl WordWeights<'_> {
             }
             scores[0] += i32::from(weights[0]);
             scores[1] += i32::from(weights[1]);
+            found.is_some()
         });
         match pairs > 0 || words * 5 >= sentence.words.len() * 3 {
             true => scores,
@@ -139,45 +141,50 @@ pub(super) enum FeatureKind {
     Place,
 }
 
-/// Passes the key of each feature of a sentence to `found`: its words, the pairs of neighbors, and its length. Words and
-/// pairs that are repeated count once.
-pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, WordKey)) {
+/// Passes the hash of each feature of a sentence to `found`, which returns whether it is known: its words, the pairs of
+/// neighbors with two known words, and its length. Words and pairs that are repeated count once.
+pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, u64) -> bool) {
     let count = sentence.words.len();
     let key = |at: usize| match sentence.key(at) {
         key if (key[0] as u8).is_ascii_digit() => NUMBER,
         key => key,
     };
-    let (mut before, mut seen) = (BEGIN, 0u64);
+    // The hash of the word before, if it is known.
+    let (mut before, mut seen) = (Some(hash(BEGIN)), 0u64);
     for at in 0..count {
         let own = key(at);
+        let own_hash = hash(own);
         // Most words are new, and most of those have a bit of their own.
-        let bit = key_bit(own);
-        let compared = if seen & bit > 0 { 0..at } else { at..at };
-        let mut earlier = compared.filter(|earlier| key(*earlier) == own).peekable();
-        let is_new = earlier.peek().is_none();
-        let is_new_pair = !earlier.any(|earlier| earlier > 0 && key(earlier - 1) == before);
+        let bit = 1 << (own_hash >> 58);
+        let is_new = seen & bit == 0 || (0..at).all(|earlier| key(earlier) != own);
         seen |= bit;
+        // The words of a repeated pair are repeated.
+        let is_repeated_pair =
+            !is_new && (1..at).any(|earlier| key(earlier) == own && key(earlier - 1) == key(at - 1));
+        if is_new && !found(FeatureKind::Word, own_hash) {
+            before = None;
+            continue;
+        }
         let kind = if at > 0 {
             FeatureKind::Neighbors
         } else {
             FeatureKind::Place
         };
-        if is_new {
-            found(FeatureKind::Word, own);
-        }
-        if is_new_pair {
-            found(kind, pair(before, own));
+        if let Some(before) = before.filter(|_| !is_repeated_pair) {
+            found(kind, pair(before, own_hash));
         }
         if is_new && sentence.words[at].fresh {
-            found(FeatureKind::Place, pair(COMMA, own));
+            found(FeatureKind::Place, pair(hash(COMMA), own_hash));
         }
-        before = own;
+        before = Some(own_hash);
     }
-    found(FeatureKind::Place, pair(before, END));
+    if let Some(last) = before {
+        found(FeatureKind::Place, pair(last, hash(END)));
+    }
     if sentence.question {
-        found(FeatureKind::Place, QUESTION);
+        found(FeatureKind::Place, hash(QUESTION));
     }
     let length = LENGTHS.iter().filter(|most| count > **most).count();
     let length = u64::from_le_bytes([b'#', b'0' + length as u8, 0, 0, 0, 0, 0, 0]);
-    found(FeatureKind::Place, [length, 0]);
+    found(FeatureKind::Place, hash([length, 0]));
 }

@@ -4,8 +4,7 @@
 //! same. `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
 
 use super::instructed::block;
-use crate::filter::summarize::keys::WordKey;
-use crate::filter::summarize::learned::table::{feature_key, table_of};
+use crate::filter::summarize::learned::table::{feature_hash, table_of};
 use crate::filter::summarize::learned::{WordWeights, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
 use crate::filter::summarize::standing_instructions;
@@ -69,9 +68,12 @@ fn features(sentence: &Sentence) -> Vec<String> {
     let after_commas = words.iter().map(|word| format!(", {word}"));
     let properties = ["?", "#0", "#1", "#2", "#3", "#4"].map(String::from);
     let names = names.chain(pairs).chain(after_commas).chain(properties);
-    let names: HashMap<WordKey, String> = names.map(|name| (feature_key(&name), name)).collect();
+    let names: HashMap<u64, String> = names.map(|name| (feature_hash(&name), name)).collect();
     let mut found = Vec::new();
-    for_each_feature(sentence, |_, key| found.push(names[&key].clone()));
+    for_each_feature(sentence, |_, hash| {
+        found.push(names[&hash].clone());
+        true
+    });
     found
 }
 
@@ -260,7 +262,7 @@ fn each_feature_of_a_table_has_its_weight() {
     for (class, (_, _, table)) in CLASSES.into_iter().enumerate() {
         for line in table.lines().skip(1) {
             let (weight, feature) = line.split_once(' ').unwrap();
-            let found = weights.weights_of(feature_key(feature))[class];
+            let found = weights.weights_of(feature_hash(feature)).unwrap()[class];
             assert_eq!(found.to_string(), weight, "{feature}");
         }
     }
