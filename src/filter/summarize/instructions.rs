@@ -8,6 +8,7 @@ use super::marks::{
 };
 use super::one_task::{CHANGED, SESSIONS};
 use super::patterns::Patterns;
+use super::quoted_instructions::without_list_mark;
 use super::word_lists::{AT_HAND, FIRST_PERSON, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
@@ -18,7 +19,7 @@ use std::sync::LazyLock;
 /// `write in ...`), one when it refers to the reader's actions (`your replies`, `show me`), half a point for a word
 /// such as `every` or `must`. Half a point without any of these if the words read like an instruction.
 pub fn strength(sentence: &str) -> Option<u32> {
-    let sentence = Sentence::of(sentence)?;
+    let sentence = Sentence::of(without_list_mark(sentence))?;
     sentence
         .strength()
         .or_else(|| sentence.reads_like_a_rule().then_some(LEARNED))

@@ -252,7 +252,7 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
     let mut sentence = Sentence::default();
     own_sentences(text).into_iter().filter_map(move |own| {
         let text = without_list_mark(own.text);
-        if !sentence.becomes(&own.unquoted()) {
+        if !sentence.becomes(without_list_mark(&own.unquoted())) {
             return None;
         }
         let is_listed = own.is_listed && !sentence.question;

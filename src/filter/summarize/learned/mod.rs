@@ -32,6 +32,12 @@ const BEGIN: WordKey = [b'^' as u64, 0];
 /// After its last word.
 const END: WordKey = [b'$' as u64, 0];
 
+/// Before the second word of a sentence, and before the third and the fourth.
+const NEAR_BEGIN: [WordKey; 2] = [
+    [u64::from_le_bytes(*b"^1\0\0\0\0\0\0"), 0],
+    [u64::from_le_bytes(*b"^2\0\0\0\0\0\0"), 0],
+];
+
 /// Before a word after a comma, colon, semicolon, bracket or dash.
 const COMMA: WordKey = [b',' as u64, 0];
 
@@ -137,12 +143,12 @@ pub(super) enum FeatureKind {
     Word,
     /// Two words.
     Neighbors,
-    /// A word at the beginning, at the end or after a comma; or a property of the whole sentence.
+    /// A word near the beginning, at the end or after a comma; or a property of the whole sentence.
     Place,
 }
 
 /// Passes the hash of each feature of a sentence to `found`, which returns whether it is known: its words, the pairs of
-/// neighbors with two known words, and its length. Words and pairs that are repeated count once.
+/// neighbors with two known words, those near its beginning and after commas, and its length. Words and pairs that are repeated count once.
 pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, u64) -> bool) {
     let count = sentence.words.len();
     let key = |at: usize| match sentence.key(at) {
@@ -172,6 +178,10 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
         };
         if let Some(before) = before.filter(|_| !is_repeated_pair) {
             found(kind, pair(before, own_hash));
+        }
+        let near_begin = at.checked_sub(1).and_then(|nth| NEAR_BEGIN.get(nth.div_ceil(2)));
+        if let Some(place) = near_begin {
+            found(FeatureKind::Place, pair(hash(*place), own_hash));
         }
         if is_new && sentence.words[at].fresh {
             found(FeatureKind::Place, pair(hash(COMMA), own_hash));

@@ -2,40 +2,35 @@
 
 use super::super::keys::word_key;
 use super::slots::{SLOT, hash, pair, slot};
+use std::collections::BTreeMap;
 
 /// Parses the tables of two classes: the bias, then a weight and a feature per line. Returns the biases and the slots. Each
 /// word of two neighbors has a slot, too, so that neighbors of a word without one need not be looked up.
 pub fn table_of(tables: [&str; 2]) -> ([i32; 2], Vec<u8>) {
-    let features: usize = tables.iter().map(|table| table.lines().count()).sum();
-    let (mut biases, mut slots) = ([0; 2], vec![0; SLOT * (2 * features).next_power_of_two()]);
+    let mut biases = [0; 2];
+    let mut features: BTreeMap<u64, [i16; 2]> = BTreeMap::new();
     for (class, table) in tables.into_iter().enumerate() {
         for line in table.lines() {
             let Some((weight, feature)) = line.split_once(' ') else {
                 biases[class] = line.parse().expect("a bias");
                 continue;
             };
-            let weight: i16 = weight.parse().expect("a weight");
-            let at = added(&mut slots, feature) + 2 * class;
-            slots[at..at + 2].copy_from_slice(&weight.to_le_bytes());
-            let words = feature
-                .split_once(' ')
-                .map_or([""; 2], |(first, second)| [first, second]);
-            words
-                .into_iter()
-                .filter(|word| !word.is_empty())
-                .for_each(|word| {
-                    added(&mut slots, word);
-                });
+            let weights = features.entry(feature_hash(feature)).or_default();
+            weights[class] = weight.parse().expect("a weight");
+            for word in feature.split(' ') {
+                features.entry(feature_hash(word)).or_default();
+            }
         }
     }
+    // At most two thirds of the slots are used: a search for a feature that is not there ends at an empty one.
+    let mut slots = vec![0; SLOT * (features.len() * 3 / 2 + 1).next_power_of_two()];
+    for (feature, [one, other]) in features {
+        let (at, _, tag) = slot(&slots, feature);
+        slots[at..at + 4].copy_from_slice(&tag.to_le_bytes());
+        slots[at + 4..at + 6].copy_from_slice(&one.to_le_bytes());
+        slots[at + 6..at + 8].copy_from_slice(&other.to_le_bytes());
+    }
     (biases, slots)
-}
-
-/// Adds a feature unless the table has it; returns the offset of its weights.
-fn added(slots: &mut [u8], feature: &str) -> usize {
-    let (at, _, tag) = slot(slots, feature_hash(feature));
-    slots[at..at + 4].copy_from_slice(&tag.to_le_bytes());
-    at + 4
 }
 
 /// The hash of a feature: a word, or two words with a space between.

@@ -101,6 +101,7 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
             "Keep your answers under 100 words.",
             "You can make your answers longer, 300 words is fine.",
         ],
+        ["Logs default to JSON.", "Logs default to plain text now."],
         ["I'm vegetarian.", "I eat meat again these days."],
         ["I'm allergic to nuts.", "Good news: I can eat nuts again."],
         [
@@ -117,7 +118,6 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
     for [old, new] in [
         ["Tabs, not spaces.", "Spaces, not tabs."],
         ["Use British spelling.", "American spelling, please."],
-        ["Logs default to JSON.", "Logs default to plain text now."],
     ] {
         assert_eq!(block(&[old, new]), [new]);
     }

@@ -213,7 +213,10 @@ fn a_line_of_unknown_origin_does_not_become_an_instruction() {
 
 #[test]
 fn what_may_change_a_rule_is_next_to_it_in_the_next_summary_too() {
-    let both = ["Use Celsius.", "fahrenheit please"];
+    let both = [
+        "Write in a formal tone.",
+        "On reflection, a casual tone works better.",
+    ];
     assert_eq!(block(&both), both);
     let quoted = both.map(|text| Instruction::new(Some(Role::User), text));
     let previous = format!(

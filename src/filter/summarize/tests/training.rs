@@ -7,8 +7,8 @@ use super::instructed::block;
 use crate::filter::summarize::learned::table::{feature_hash, table_of};
 use crate::filter::summarize::learned::{WordWeights, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
-use crate::filter::summarize::standing_instructions;
 use crate::filter::summarize::words::Sentence;
+use crate::filter::summarize::{standing_instructions, without_list_mark};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -21,16 +21,15 @@ const CHOICES: u32 = 3;
 /// The cost of an error in relation to the size of the weights.
 const COST: f64 = 0.1;
 
-/// Fewest occurrences of a feature in a table. Rarer ones take part in the training, so that other features do not have to
-/// explain what they do.
+/// Fewest occurrences of a feature.
 const MIN_OCCURRENCES: usize = 2;
 
 /// Least absolute weight in a table, in thousandths.
-const MIN_WEIGHT: i32 = 20;
+const MIN_WEIGHT: i32 = 50;
 
 /// By how much a score must exceed that of the boundary, in thousandths. A false instruction takes tokens of the summary,
 /// and many instructions have one of the known forms anyway; a missed change leaves a rule that no longer holds.
-const CAUTION: [i32; 2] = [200, -300];
+const CAUTION: [i32; 2] = [150, -300];
 
 /// A text and whether it belongs to the class.
 struct LabelledText {
@@ -51,7 +50,7 @@ fn labelled(file: &str) -> Vec<LabelledText> {
 fn sentences_of(text: &str) -> Vec<Sentence> {
     let own = own_sentences(text);
     own.iter()
-        .filter_map(|own| Sentence::of(&own.unquoted()))
+        .filter_map(|own| Sentence::of(without_list_mark(&own.unquoted())))
         .collect()
 }
 
@@ -66,8 +65,12 @@ fn features(sentence: &Sentence) -> Vec<String> {
     let names = all.iter().map(|word| word.to_string());
     let pairs = all.windows(2).map(|pair| pair.join(" "));
     let after_commas = words.iter().map(|word| format!(", {word}"));
+    let near_begin = words
+        .iter()
+        .flat_map(|word| [format!("^1 {word}"), format!("^2 {word}")]);
     let properties = ["?", "#0", "#1", "#2", "#3", "#4"].map(String::from);
-    let names = names.chain(pairs).chain(after_commas).chain(properties);
+    let names = names.chain(pairs).chain(after_commas).chain(near_begin);
+    let names = names.chain(properties);
     let names: HashMap<u64, String> = names.map(|name| (feature_hash(&name), name)).collect();
     let mut found = Vec::new();
     for_each_feature(sentence, |_, hash| {
@@ -137,11 +140,12 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
     for feature in all.iter().flatten().flatten() {
         numbers.entry(feature).or_default().0 += 1;
     }
+    numbers.retain(|_, (occurrences, _)| *occurrences >= MIN_OCCURRENCES);
     for (nth, (_, number)) in numbers.values_mut().enumerate() {
         *number = nth;
     }
-    let number = |feature: &String| numbers[feature.as_str()].1;
-    let numbered = |sentence: &Vec<String>| -> Vec<usize> { sentence.iter().map(number).collect() };
+    let number = |feature: &String| Some(numbers.get(feature.as_str())?.1);
+    let numbered = |sentence: &Vec<String>| -> Vec<usize> { sentence.iter().filter_map(number).collect() };
     let known: Vec<Vec<Vec<usize>>> = all
         .iter()
         .map(|sentences| sentences.iter().map(numbered).collect())
@@ -165,9 +169,9 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
     }
     let thousandths = |weight: f64| (weight * 1000.0).round() as i32;
     let mut table = format!("{}\n", thousandths(classifier.bias) - caution);
-    for (feature, (occurrences, number)) in &numbers {
+    for (feature, (_, number)) in &numbers {
         let weight = thousandths(classifier.weights[*number]);
-        if *occurrences >= MIN_OCCURRENCES && weight.abs() >= MIN_WEIGHT {
+        if weight.abs() >= MIN_WEIGHT {
             let _ = writeln!(table, "{weight} {feature}");
         }
     }
@@ -300,7 +304,7 @@ fn instructions_in_unseen_wording_are_found() {
         }
     }
     println!("{found} of {of} found, {alarms} of {others} false");
-    assert!(found * 100 >= of * 80 && alarms * 100 <= others * 7);
+    assert!(found * 100 >= of * 89 && alarms * 100 <= others * 6);
 }
 
 #[test]
@@ -314,5 +318,5 @@ fn a_rule_is_seldom_quoted_without_a_change_in_unseen_wording() {
         of += 1;
     }
     println!("{alone} of {of} rules alone");
-    assert!(alone * 100 <= of * 25);
+    assert!(alone * 100 <= of * 10);
 }
