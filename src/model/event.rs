@@ -365,16 +365,21 @@ impl<'a> Insert<'a> {
 pub struct CompactionSummary<'a> {
     /// The message that it is inserted before; `None`: at the end.
     pub before: Option<MessageTarget<'a>>,
-    /// The text.
-    pub content: Cow<'a, str>,
+    /// The text as a JSON string: a long one is only decoded where it is needed.
+    encoded: &'a [u8],
 }
 
 impl<'a> CompactionSummary<'a> {
     fn read(raw: &'a [u8]) -> Option<CompactionSummary<'a>> {
         Some(CompactionSummary {
             before: MessageTarget::read(raw, "before"),
-            content: json::member_text(raw, "content")?,
+            encoded: json::member(raw, "content").filter(|content| content.starts_with(b"\""))?,
         })
+    }
+
+    /// The text.
+    pub fn content(&self) -> Cow<'a, str> {
+        json::text(self.encoded).unwrap_or_default()
     }
 }
 

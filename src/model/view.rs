@@ -85,7 +85,7 @@ impl Item {
         let Item::Summary(index) = self else { return None };
         match session.record(*index).event()?.action() {
             Action::Summary(summary) => Some(summary.content),
-            Action::Compact(compact) => Some(compact.summary??.content),
+            Action::Compact(compact) => Some(compact.summary??.content()),
             _ => None,
         }
     }

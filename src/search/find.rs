@@ -127,7 +127,7 @@ pub fn find(session: &Session, query: &Query, most: usize) -> Vec<FoundText> {
             {
                 let text = match event.action() {
                     Action::Summary(summary) => Some(summary.content),
-                    Action::Compact(compact) => compact.summary.flatten().map(|standing| standing.content),
+                    Action::Compact(compact) => compact.summary.flatten().map(|standing| standing.content()),
                     _ => None,
                 };
                 if let Some(text) = text.filter(|_| query.tools.is_empty()) {

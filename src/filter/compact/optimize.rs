@@ -49,15 +49,21 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             .filter(|atom| work.may_drop(*atom) && work.atoms[*atom].exchange < first)
             .collect();
         let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
-        let reserve = summary::reserve(work, options, budget, &free);
+        let reserve = || summary::reserve(work, options, budget, &free);
+        let all_rules = summary::all_rules_tokens(work, options, &free);
+        // Without an earlier summary, only rules are reserved.
+        let wanted = match all_rules > 0 && work.summary_item.is_none() {
+            true => all_rules,
+            false => all_rules.max(reserve()),
+        };
         // Standing instructions come before exchanges older than the newest one. Results can shrink.
         let fixed = work.total.saturating_sub(free_tokens + previous + results);
-        let wanted = reserve.max(summary::all_rules_tokens(work, options, &free));
         let mut over = fixed.saturating_add(wanted).saturating_sub(budget);
         if over == 0 {
             break (free, free_tokens, wanted);
         }
         if first + 1 >= work.exchanges.len() {
+            let reserve = reserve();
             break (free, free_tokens, reserve);
         }
         while over > 0 && first + 1 < work.exchanges.len() {

@@ -61,6 +61,11 @@ impl Sentence {
 
     /// See [`strength`]; none for a sentence that has none of the forms.
     pub(super) fn strength(&self) -> Option<u32> {
+        // Most sentences; whatever form they have, they would not be strong enough.
+        let is_lasting = || !self.question && self.phrase();
+        if self.learned().surely_sets_none() && !is_lasting() && !self.addresses_the_reader() {
+            return None;
+        }
         if self.is_small_talk(self.opening(0)) || self.is_attributed() {
             return None;
         }
