@@ -70,21 +70,28 @@ pub fn source<'w>(
     })
 }
 
-/// The tokens of a message's text if only its text was counted: the count minus the fixed cost of a message and its
-/// role.
+/// The tokens of the text of a user or an assistant who neither calls nor reasons, if they are known.
 pub fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
-    let entry = &work.items[at];
-    let traits = entry.traits?;
+    let traits = work.items[at].traits?;
     let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
-    let is_text = message.name.is_none() && message.content?.starts_with(b"\"");
-    let is_line = matches!(work.view.items[at], Item::Line(_));
-    let is_counted = says && work.counter.tokenizer().is_exact() && message.tokens.is_none();
-    let tokens = u32::try_from(entry.before.saturating_sub(MESSAGE)).ok();
-    tokens.filter(|_| is_text && is_line && is_counted)
+    let tokens = says.then(|| content_tokens(work, at, message)).flatten()?;
+    u32::try_from(tokens).ok()
 }
 
-/// Tokens of a message besides its text.
-const MESSAGE: u64 = 4;
+/// The tokens of a message's content, if it is a text that was counted: those of the message without all else.
+pub fn content_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u64> {
+    let is_text = message.content?.starts_with(b"\"");
+    let is_line = matches!(work.view.items[at], Item::Line(_));
+    let tokenizer = work.counter.tokenizer();
+    if !is_text || !is_line || !tokenizer.is_exact() || message.tokens.is_some() {
+        return None;
+    }
+    let rest = Message {
+        content: None,
+        ..*message
+    };
+    work.items[at].before.checked_sub(tokenizer.message(&rest))
+}
 
 /// The whole text of a message, with placeholders for media.
 pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {

@@ -30,9 +30,20 @@ impl CompactionState<'_> {
         level: AtomLevel,
         reason: &'static str,
     ) -> bool {
-        let Some((body, tokens)) = self.tried(at, changes) else {
-            return false;
-        };
+        let smaller = self.tried(at, changes);
+        smaller
+            .map(|smaller| self.reduce(at, smaller, level, reason))
+            .is_some()
+    }
+
+    /// Replaces the line of an item with a smaller one, given with its tokens.
+    pub fn reduce(
+        &mut self,
+        at: usize,
+        (body, tokens): (Vec<u8>, u64),
+        level: AtomLevel,
+        reason: &'static str,
+    ) {
         self.set(at, body, tokens);
         if let Some(atom) = self.items[at].atom() {
             let atom = &mut self.atoms[atom];
@@ -41,7 +52,6 @@ impl CompactionState<'_> {
                 atom.reason = reason;
             }
         }
-        true
     }
 
     /// Replaces the line of an item.

@@ -4,7 +4,7 @@
 use super::super::head_tail::{TextLimit, shorten};
 use super::super::options::CompactOptions;
 use super::super::placeholders;
-use super::super::sources::text_tokens;
+use super::super::sources::content_tokens;
 use super::super::state::CompactionState;
 use super::{head_tail, mask};
 use crate::model::json::{self, Dialect, quoted};
@@ -76,7 +76,9 @@ pub fn capped(
         (None, true) => was,
         (None, false) => now,
     };
-    let known = known_tokens(work, at, &text);
+    // The text may have been counted, unless it is another one now.
+    let is_counted = shorter.is_none() && (whole || !work.is_changed(at));
+    let known = is_counted.then(|| content_tokens(work, at, &text)).flatten();
     let content = if kept {
         None
     } else {
@@ -102,17 +104,6 @@ pub fn capped(
         return None;
     }
     work.tried(at, &changes)
-}
-
-/// The tokens of the text of an unchanged message, if the message has nothing else.
-fn known_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u64> {
-    let tokenizer = work.counter.tokenizer();
-    if work.is_changed(at) || tokenizer.is_external() || message.tool_call_id.is_some() {
-        return None;
-    }
-    text_tokens(work, at, message)?;
-    let frame = tokenizer.message_tokens(&message.role_name(), "");
-    Some(work.items[at].before.saturating_sub(frame))
 }
 
 /// Whether content consists of text only.

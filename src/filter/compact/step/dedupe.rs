@@ -2,7 +2,7 @@
 
 use super::super::placeholders;
 use super::super::state::{AtomLevel, CompactionState};
-use super::EnoughFn;
+use super::{EnoughFn, computed};
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
 use sha2::{Digest, Sha256};
@@ -30,7 +30,9 @@ fn repeats(work: &CompactionState<'_>, writers: &[String]) -> Vec<(usize, usize)
     // Results by each text among the arguments of their calls.
     let mut about: HashMap<String, HashSet<CallKeyHash>> = HashMap::new();
     let mut found = Vec::new();
-    for at in work.results().into_iter().rev() {
+    let results = work.results();
+    let keys = computed(work, &results, key);
+    for (at, key) in results.into_iter().zip(keys).rev() {
         let Some(call) = work.call(at) else { continue };
         if writers.iter().any(|writer| *writer == call.name) {
             for key in texts(&call)
@@ -42,7 +44,7 @@ fn repeats(work: &CompactionState<'_>, writers: &[String]) -> Vec<(usize, usize)
             }
             continue;
         }
-        let Some(key) = key(work, at, &call) else { continue };
+        let Some(key) = key else { continue };
         match newest.get(&key) {
             Some(newer) => found.push((at, *newer)),
             None => {
@@ -56,7 +58,8 @@ fn repeats(work: &CompactionState<'_>, writers: &[String]) -> Vec<(usize, usize)
     found
 }
 
-fn key(work: &CompactionState<'_>, at: usize, call: &ToolCall<'_>) -> Option<CallKeyHash> {
+fn key(work: &CompactionState<'_>, at: usize) -> Option<CallKeyHash> {
+    let call = work.call(at)?;
     let mut sha = Sha256::new();
     let shown = work.unmarked(at)?;
     // An edited result must also match in its original text, which the placeholder's fingerprint describes.

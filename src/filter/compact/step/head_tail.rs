@@ -3,31 +3,31 @@
 use super::super::head_tail::{TextLimit, shorten};
 use super::super::placeholders;
 use super::super::state::{AtomLevel, CompactionState};
-use super::EnoughFn;
+use super::{EnoughFn, change_each};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
 
 /// Shortens results that are over the limit.
 pub fn run(work: &mut CompactionState<'_>, limit: TextLimit, enough: EnoughFn<'_>) {
-    for at in work.results() {
-        if enough(work) {
-            return;
-        }
-        one(work, at, limit);
-    }
+    let results = work.results();
+    let apply = |work: &mut CompactionState<'_>, at, smaller| reduce(work, at, smaller);
+    change_each(work, &results, enough, |work, at| smaller(work, at, limit), apply);
 }
 
-/// Shortens one result.
+/// Shortens one result; whether it did.
 pub fn one(work: &mut CompactionState<'_>, at: usize, limit: TextLimit) -> bool {
-    let content = work.message(at).and_then(|message| content(&message, limit));
-    content.is_some_and(|content| {
-        work.edit(
-            at,
-            &[("content", Some(&content))],
-            AtomLevel::HeadTail,
-            "head+tail",
-        )
-    })
+    let smaller = smaller(work, at, limit);
+    smaller.map(|smaller| reduce(work, at, smaller)).is_some()
+}
+
+/// A result with its texts shortened, and its tokens; none if that is not smaller.
+fn smaller(work: &CompactionState<'_>, at: usize, limit: TextLimit) -> Option<(Vec<u8>, u64)> {
+    let content = content(&work.message(at)?, limit)?;
+    work.tried(at, &[("content", Some(&content))])
+}
+
+fn reduce(work: &mut CompactionState<'_>, at: usize, smaller: (Vec<u8>, u64)) {
+    work.reduce(at, smaller, AtomLevel::HeadTail, "head+tail");
 }
 
 /// The content with its texts shortened, all else unchanged; none if all are within the limit.

@@ -3,7 +3,7 @@
 use super::super::options::Mask;
 use super::super::placeholders;
 use super::super::state::{AtomLevel, CompactionState};
-use super::EnoughFn;
+use super::{EnoughFn, change_each, computed};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,32 +21,31 @@ pub fn run(work: &mut CompactionState<'_>, mask: &Mask, min_gain: u64, enough: E
         sum += gain;
         sum >= min_gain
     };
-    if min_gain > 0 && !gains(work, &candidates).any(suffices) {
+    let gains = candidates.iter().map(|(at, calls)| gain_of(work, *at, calls));
+    if min_gain > 0 && !gains.into_iter().any(suffices) {
         return;
     }
     let before = work.total;
-    for (at, calls) in candidates {
-        if enough(work) && before - work.total >= min_gain {
-            return;
-        }
-        if let Some((body, tokens)) = marked(work, at, &calls) {
-            work.mark(at, body, tokens, "mask");
-        }
-    }
+    let items: Vec<usize> = candidates.keys().copied().collect();
+    change_each(
+        work,
+        &items,
+        &|work| enough(work) && before - work.total >= min_gain,
+        |work, at| marked(work, at, &candidates[&at]),
+        |work, at, (body, tokens)| work.mark(at, body, tokens, "mask"),
+    );
 }
 
 /// The gain of replacing all candidates.
 pub fn gain(work: &CompactionState<'_>, mask: &Mask) -> u64 {
-    gains(work, &candidates(work, mask)).sum()
+    let candidates = candidates(work, mask);
+    let items: Vec<usize> = candidates.keys().copied().collect();
+    let gains = computed(work, &items, |work, at| gain_of(work, at, &candidates[&at]));
+    gains.into_iter().sum()
 }
 
-fn gains<'g>(
-    work: &'g CompactionState<'_>,
-    candidates: &'g MaskCandidates,
-) -> impl Iterator<Item = u64> + 'g {
-    candidates
-        .iter()
-        .map(|(at, calls)| marked(work, *at, calls).map_or(0, |(_, tokens)| work.items[*at].now - tokens))
+fn gain_of(work: &CompactionState<'_>, at: usize, calls: &BTreeSet<usize>) -> u64 {
+    marked(work, at, calls).map_or(0, |(_, tokens)| work.items[at].now - tokens)
 }
 
 /// Items that may be replaced: results, with an empty set, and calling messages, with the indexes of their calls.

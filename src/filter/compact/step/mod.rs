@@ -13,10 +13,12 @@ pub mod thinking;
 
 use super::facts::outcome::CallOutcome;
 use super::placeholders;
+use super::sources::content_tokens;
 use super::state::{CompactionState, ResultCall};
 use crate::filter::phrase::one_line;
 use crate::model::json;
 use crate::model::message::ToolCall;
+use crate::model::threads::over_cores;
 use std::borrow::Cow;
 
 /// Most characters and tokens of the error line in a placeholder.
@@ -24,6 +26,54 @@ const LINE: (usize, u64) = (100, 40);
 
 /// Whether the view is small enough.
 pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
+
+/// Sessions of fewer bytes are changed on one core, item by item.
+const SMALL: usize = if cfg!(test) { 0 } else { 6 << 20 };
+
+/// How many items are computed together; a step may end after any of them.
+const BLOCK: usize = 256;
+
+/// Bytes of text that take about as long to read as an item of one token takes to change.
+const BYTES: u64 = if cfg!(test) { 1 << 20 } else { 64 };
+
+/// Changes items one after the other until it is enough. What becomes of them is computed by `planned`, which sees no
+/// change of its block yet, over all cores, and done by `apply`.
+fn change_each<R: Send>(
+    work: &mut CompactionState<'_>,
+    items: &[usize],
+    enough: EnoughFn<'_>,
+    planned: impl Fn(&CompactionState<'_>, usize) -> Option<R> + Sync,
+    mut apply: impl FnMut(&mut CompactionState<'_>, usize, R),
+) {
+    let block = if work.session.size() < SMALL { 1 } else { BLOCK };
+    for items in items.chunks(block) {
+        if enough(work) {
+            return;
+        }
+        let plans = computed(work, items, &planned);
+        for (at, plan) in items.iter().zip(plans) {
+            if enough(work) {
+                return;
+            }
+            if let Some(plan) = plan {
+                apply(work, *at, plan);
+            }
+        }
+    }
+}
+
+/// The result for each item, computed over all cores.
+fn computed<R: Send>(
+    work: &CompactionState<'_>,
+    items: &[usize],
+    each: impl Fn(&CompactionState<'_>, usize) -> R + Sync,
+) -> Vec<R> {
+    let tokens: u64 = items.iter().map(|at| work.items[*at].now).sum();
+    let bytes = usize::try_from(tokens * BYTES).unwrap_or(usize::MAX);
+    over_cores(items.len(), work.counter.tokenizer().work(bytes), |nth| {
+        each(work, items[nth])
+    })
+}
 
 impl CompactionState<'_> {
     /// The results in the view that are neither pinned nor waiting for others, oldest first.
@@ -83,7 +133,8 @@ impl CompactionState<'_> {
         let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
             outcome: &self.failure(at),
-            tokens: self.counter.tokenizer().count(&text),
+            tokens: content_tokens(self, at, &original)
+                .unwrap_or_else(|| self.counter.tokenizer().count(&text)),
             text: &text,
             id: &id,
         });
