@@ -55,10 +55,10 @@ impl CompactionState<'_> {
     }
 
     /// Replaces the line of an item.
-    pub fn set(&mut self, at: usize, mut body: Vec<u8>, tokens: u64) {
+    pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
         self.add_tokens(at, tokens);
-        body.shrink_to_fit();
-        self.bodies.insert(at, Arc::new(body));
+        // The copy has no spare capacity, and does not keep memory of a thread that computed it.
+        self.bodies.insert(at, Arc::new(body.as_slice().to_vec()));
     }
 
     fn add_tokens(&mut self, at: usize, tokens: u64) {
