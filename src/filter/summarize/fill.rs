@@ -69,10 +69,7 @@ fn entry<'e>(
     texts: &'e [Cow<'_, str>],
     nth: usize,
 ) -> QuotedText<'e> {
-    QuotedText {
-        text: Cow::Borrowed(&*texts[nth]),
-        ..units.entry(picked[nth])
-    }
+    units.entry_with(picked[nth], Cow::Borrowed(&*texts[nth]))
 }
 
 /// Converts the units to candidates.
@@ -214,10 +211,8 @@ pub(super) fn empty_summary(
         unit => SummaryFailure::OverBudget {
             tokens: count(&text::write(
                 beginning,
-                unit.into_iter().map(|unit| QuotedText {
-                    text: units.marked(unit, options.style.dates),
-                    ..units.entry(unit)
-                }),
+                unit.into_iter()
+                    .map(|unit| units.entry_with(unit, units.marked(unit, options.style.dates))),
                 options.style.dates,
             )) + OVERHEAD,
             budget: options.budget,

@@ -141,10 +141,15 @@ impl<'a> Units<'a> {
 
     /// Converts a unit to an entry.
     pub fn entry(&self, unit: usize) -> QuotedText<'_> {
-        self.entry_of(&self.all[unit])
+        self.entry_with(unit, self.text(unit))
     }
 
-    fn entry_of(&self, unit: &Unit) -> QuotedText<'_> {
+    /// Converts a unit to an entry with another text.
+    pub fn entry_with<'e>(&'e self, unit: usize, text: Cow<'e, str>) -> QuotedText<'e> {
+        self.entry_of(&self.all[unit], text)
+    }
+
+    fn entry_of<'e>(&'e self, unit: &Unit, text: Cow<'e, str>) -> QuotedText<'e> {
         let of = unit.of as usize;
         let (role, speaker) = match self.earlier.get(of) {
             Some(entry) => (entry.role, Cow::Borrowed(&*entry.speaker)),
@@ -156,7 +161,7 @@ impl<'a> Units<'a> {
         QuotedText {
             role,
             speaker,
-            text: self.text_of(unit),
+            text,
             day: self.day(of),
             part: Some(SentencePosition {
                 of: unit.of,
@@ -242,7 +247,7 @@ impl<'a> Units<'a> {
             let tokens = match (nth > 0, known.map(share)) {
                 (true, tokens) => tokens.unwrap_or_else(|| count(part)) + OVERHEAD - 1,
                 (false, Some(tokens)) => tokens + SPEAKER + OVERHEAD,
-                (false, None) => count(&self.entry_of(&unit).line()) + OVERHEAD,
+                (false, None) => count(&self.entry_of(&unit, self.text_of(&unit)).line()) + OVERHEAD,
             };
             unit.tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
             found.push(unit);

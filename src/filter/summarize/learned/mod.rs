@@ -22,8 +22,8 @@ const SURE: i32 = 300;
 /// By how much the score of a change exceeds that of a rule if a sentence that sets a rule only changes one, in thousandths.
 const RATHER: i32 = 500;
 
-/// Score below which a sentence sets no rule even if it has a known form, in thousandths. Of held-out sentences with a known
-/// form, 1% of those that set a rule are below it, and half of the others.
+/// Score below which a sentence sets no rule even if it has a known form, in thousandths. Of unseen sentences with a known
+/// form, 2% of those that set a rule are below it, and half of the others.
 const NONE: i32 = -600;
 
 /// Before the first word of a sentence.
