@@ -25,7 +25,7 @@ pub fn cores() -> usize {
     *CORES
 }
 
-/// Calls `each` for chunks of `0..count`, on all cores if there are enough bytes of work, and passes the results to
+/// Calls `each` for chunks of `0..count`, on as many cores as there is work for, and passes the results to
 /// `take` in chunk order, each as soon as it is complete, so that few of them are in memory at once. The number of chunks
 /// depends on the machine.
 pub fn each_piece<R: Send>(
@@ -34,7 +34,11 @@ pub fn each_piece<R: Send>(
     each: impl Fn(Range<usize>) -> R + Sync,
     mut take: impl FnMut(R),
 ) {
-    let threads = if bytes < SMALL { 1 } else { cores() };
+    let threads = if bytes < SMALL {
+        1
+    } else {
+        cores().min(bytes / PIECE)
+    };
     if threads <= 1 || count < 2 {
         return take(each(0..count));
     }

@@ -16,6 +16,7 @@ use super::summary;
 use super::{row, step, tiered};
 use crate::error::Result;
 use crate::filter::summarize::{GreedyOffer, OfferSource, take_best};
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 /// Per mille of the budget that the exchanges of `keep_last` may take besides the newest exchange.
@@ -49,12 +50,12 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             .filter(|atom| work.may_drop(*atom) && work.atoms[*atom].exchange < first)
             .collect();
         let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
-        let reserve = || summary::reserve(work, options, budget, &free);
+        let reserve = LazyCell::new(|| summary::reserve(work, options, budget, &free));
         let all_rules = summary::all_rules_tokens(work, options, &free);
-        // Without an earlier summary, only rules are reserved.
+        // Without an earlier summary, all rules take at least what is reserved for them.
         let wanted = match all_rules > 0 && work.summary_item.is_none() {
             true => all_rules,
-            false => all_rules.max(reserve()),
+            false => all_rules.max(*reserve),
         };
         // Standing instructions come before exchanges older than the newest one. Results can shrink.
         let fixed = work.total.saturating_sub(free_tokens + previous + results);
@@ -63,7 +64,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             break (free, free_tokens, wanted);
         }
         if first + 1 >= work.exchanges.len() {
-            let reserve = reserve();
+            let reserve = *reserve;
             break (free, free_tokens, reserve);
         }
         while over > 0 && first + 1 < work.exchanges.len() {

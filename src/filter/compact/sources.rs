@@ -70,20 +70,21 @@ pub fn source<'w>(
     })
 }
 
-/// The tokens of the text of a user or an assistant who neither calls nor reasons, if they are known.
+/// The tokens of the text of a user or an assistant without a name who neither calls nor reasons, if they are known.
 pub fn text_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u32> {
-    let traits = work.items[at].traits?;
-    let says = matches!(traits.role, Role::User | Role::Assistant) && !traits.calls && !traits.reasoning;
+    let says = matches!(message.role(), Role::User | Role::Assistant) && message.name.is_none();
     let tokens = says.then(|| content_tokens(work, at, message)).flatten()?;
     u32::try_from(tokens).ok()
 }
 
-/// The tokens of a message's content, if it is a text that was counted: those of the message without all else.
+/// The tokens of a message's content, if it is a text that was counted: the tokens of the message minus those of
+/// everything else. Calls and reasoning would take as long to count as the text.
 pub fn content_tokens(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> Option<u64> {
     let is_text = message.content?.starts_with(b"\"");
     let is_line = matches!(work.view.items[at], Item::Line(_));
     let tokenizer = work.counter.tokenizer();
-    if !is_text || !is_line || !tokenizer.is_exact() || message.tokens.is_some() {
+    let has_more = message.tool_calls.is_some() || message.reasoning.is_some();
+    if !is_text || !is_line || has_more || !tokenizer.is_exact() || message.tokens.is_some() {
         return None;
     }
     let rest = Message {

@@ -14,7 +14,7 @@ impl KeptAtom {
     /// Sets the changed lines.
     pub fn apply(self, work: &mut CompactionState<'_>) {
         for (at, body, tokens) in self.changes {
-            work.set(at, body, tokens);
+            work.set(at, &body, tokens);
             let atom = &mut work.atoms[self.atom];
             atom.level = atom.level.max(AtomLevel::HeadTail);
             atom.reason = "head+tail";

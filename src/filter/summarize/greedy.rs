@@ -91,7 +91,8 @@ impl Eq for GreedyOffer {}
 pub trait OfferSource: Sync {
     /// Reads the memory that an offer needs: many independent reads take the time of one.
     fn touch(&self, of: usize) -> u32;
-    /// The current offer of a candidate; none when it will never offer again.
+    /// The current offer of a candidate; none when it cannot offer. Those of different candidates are computed at the same
+    /// time; no candidate may be queued twice.
     fn offer(&self, of: usize) -> Option<GreedyOffer>;
     /// Takes an offer; returns whether more are possible.
     fn take(&mut self, offer: GreedyOffer) -> bool;

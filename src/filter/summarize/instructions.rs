@@ -8,7 +8,7 @@ use super::marks::{
 };
 use super::one_task::{CHANGED, SESSIONS};
 use super::patterns::Patterns;
-use super::quoted_instructions::without_list_mark;
+use super::sentences::without_list_mark;
 use super::word_lists::{AT_HAND, FIRST_PERSON, MANNERS, NOT_KEPT, NOT_ORDERED, WORK_VERBS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;

@@ -2,13 +2,13 @@
 //! something changed together with most of the same words.
 
 use super::changes::{QUESTIONS, VARYING};
-use super::keys::{WordKey, word_key};
 use super::marks::{ANSWER, THING};
 use super::revoking::{Cue, NEGATIONS};
 use super::terms::for_each_term;
 use super::word_lists::is_in;
 use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Words of rules that do not identify their subject.
 const FRAME: &[&str] = &[
@@ -32,8 +32,8 @@ const ANSWERING: &[&str] = &[
 /// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
 pub struct SentenceTraits {
-    /// The keys of its terms, sorted.
-    terms: Vec<WordKey>,
+    /// The hashes of its terms, each once, sorted.
+    terms: Vec<u64>,
     /// The terms that say where it holds: those without the answers and the words of answering.
     scope: BTreeSet<String>,
     /// What it is about, without endings: "comment" of "write code comments in English"; otherwise answers, if it names them.
@@ -140,8 +140,8 @@ impl SentenceTraits {
                 && !all_named.iter().any(|(value, _)| names(value))
                 && !answers.iter().any(|answer| names(&answer.value))
         });
-        let mut keys: Vec<WordKey> = terms.iter().map(|term| word_key(term)).collect();
-        keys.sort_unstable();
+        let mut hashes: Vec<u64> = terms.iter().map(|term| hash_of(term)).collect();
+        hashes.sort_unstable();
         SentenceTraits {
             is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
             is_general: sentence.has_any(&["everywhere", "everything"]),
@@ -151,7 +151,7 @@ impl SentenceTraits {
             cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
             doubt: None,
-            terms: keys,
+            terms: hashes,
         }
     }
 
@@ -174,7 +174,7 @@ impl SentenceTraits {
     /// The number of terms that both have.
     fn common_terms(&self, other: &SentenceTraits) -> usize {
         let mut others = other.terms.iter().peekable();
-        let is_common = |term: &&WordKey| {
+        let is_common = |term: &&u64| {
             while others.next_if(|other| other < term).is_some() {}
             others.peek() == Some(term)
         };
@@ -249,6 +249,13 @@ impl SentenceTraits {
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
+}
+
+/// A hash of the whole term: long terms may begin alike.
+fn hash_of(term: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    term.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The answers of the reader, as what a rule is about.
@@ -327,7 +334,7 @@ pub fn overruled(
 ) -> (Vec<Option<usize>>, Vec<Vec<usize>>) {
     let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![Vec::new(); claims.len()]);
     let mut replaces = vec![false; claims.len()];
-    let mut by_term: HashMap<WordKey, Vec<usize>> = HashMap::new();
+    let mut by_term: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, claim) in claims.iter().enumerate() {
         let mut earlier: BTreeSet<usize> = BTreeSet::new();
@@ -346,7 +353,7 @@ pub fn overruled(
             }
             by_term.entry(*term).or_default().push(at);
         }
-        earlier.retain(|other| is_rule(*other) || replaces[*other]);
+        earlier.retain(|other| *other < at && (is_rule(*other) || replaces[*other]));
         for other in earlier {
             if replaced[other].is_none() && claims[other].is_overruled_by(claim) {
                 replaced[other] = Some(at);

@@ -4,6 +4,7 @@ use super::entry::CountFn;
 use super::instructions::LEARNED;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
+use super::sentences::without_list_mark;
 use super::words::Sentence;
 use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
 use crate::model::message::Role;
@@ -301,18 +302,6 @@ fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
 
 /// Maximum bytes of a sentence with a cue that it revokes a rule.
 const LIFTING: usize = 160;
-
-/// Removes the list marker (dash, star or number) from a sentence.
-pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
-    let bare = sentence
-        .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
-        .trim_start();
-    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-    match bare[digits..].strip_prefix(['.', ')']) {
-        Some(rest) if digits > 0 && digits < 4 && rest.starts_with(' ') => rest.trim_start(),
-        _ => bare,
-    }
-}
 
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;

@@ -351,7 +351,7 @@ mod tests {
                     if begins_again {
                         choice.rest = u64::MAX;
                         let all = 0..choice.choosing.len();
-                        choice.queue = GreedyQueue::of(&mut choice, all);
+                        choice.queue = GreedyQueue::of(&choice, all);
                     }
                     choice.select_more(*room);
                 }

@@ -36,6 +36,18 @@ pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     }
 }
 
+/// Removes the list marker (dash, star or number) from a sentence.
+pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
+    let bare = sentence
+        .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
+        .trim_start();
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    match bare[digits..].strip_prefix(['.', ')']) {
+        Some(rest) if digits > 0 && digits < 4 && rest.starts_with(' ') => rest.trim_start(),
+        _ => bare,
+    }
+}
+
 /// The sentences of a line.
 fn in_line(line: &str, mut add: impl FnMut(usize, usize)) {
     let (mut start, mut begin) = (0, begin_of(line, 0));

@@ -22,18 +22,17 @@ impl CompactionState<'_> {
         (tokens < self.items[at].now).then_some((body, tokens))
     }
 
-    /// Changes members of an item if that makes it smaller; whether it did.
+    /// Changes members of an item if that makes it smaller.
     pub fn edit(
         &mut self,
         at: usize,
         changes: &[(&str, Option<&[u8]>)],
         level: AtomLevel,
         reason: &'static str,
-    ) -> bool {
-        let smaller = self.tried(at, changes);
-        smaller
-            .map(|smaller| self.reduce(at, smaller, level, reason))
-            .is_some()
+    ) {
+        if let Some(smaller) = self.tried(at, changes) {
+            self.reduce(at, smaller, level, reason);
+        }
     }
 
     /// Replaces the line of an item with a smaller one, given with its tokens.
@@ -44,7 +43,7 @@ impl CompactionState<'_> {
         level: AtomLevel,
         reason: &'static str,
     ) {
-        self.set(at, body, tokens);
+        self.set(at, &body, tokens);
         if let Some(atom) = self.items[at].atom() {
             let atom = &mut self.atoms[atom];
             if level >= atom.level {
@@ -55,10 +54,10 @@ impl CompactionState<'_> {
     }
 
     /// Replaces the line of an item.
-    pub fn set(&mut self, at: usize, body: Vec<u8>, tokens: u64) {
+    pub fn set(&mut self, at: usize, body: &[u8], tokens: u64) {
         self.add_tokens(at, tokens);
         // The copy has no spare capacity, and does not keep memory of a thread that computed it.
-        self.bodies.insert(at, Arc::new(body.as_slice().to_vec()));
+        self.bodies.insert(at, Arc::new(body.to_vec()));
     }
 
     fn add_tokens(&mut self, at: usize, tokens: u64) {

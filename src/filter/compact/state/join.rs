@@ -124,7 +124,7 @@ impl CompactionState<'_> {
                 self.drop_atom(atom, own.level, own.reason);
             }
         } else if next.is_changed(nth) {
-            self.set(at, next.body(nth).to_vec(), next.items[nth].now);
+            self.set(at, next.body(nth), next.items[nth].now);
             let atom = &mut self.atoms[atom];
             atom.level = atom.level.max(own.level);
             atom.reason = own.reason;

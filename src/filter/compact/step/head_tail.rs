@@ -14,10 +14,11 @@ pub fn run(work: &mut CompactionState<'_>, limit: TextLimit, enough: EnoughFn<'_
     change_each(work, &results, enough, |work, at| smaller(work, at, limit), apply);
 }
 
-/// Shortens one result; whether it did.
-pub fn one(work: &mut CompactionState<'_>, at: usize, limit: TextLimit) -> bool {
-    let smaller = smaller(work, at, limit);
-    smaller.map(|smaller| reduce(work, at, smaller)).is_some()
+/// Shortens one result.
+pub fn one(work: &mut CompactionState<'_>, at: usize, limit: TextLimit) {
+    if let Some(smaller) = smaller(work, at, limit) {
+        reduce(work, at, smaller);
+    }
 }
 
 /// A result with its texts shortened, and its tokens; none if that is not smaller.

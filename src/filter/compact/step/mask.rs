@@ -21,8 +21,8 @@ pub fn run(work: &mut CompactionState<'_>, mask: &Mask, min_gain: u64, enough: E
         sum += gain;
         sum >= min_gain
     };
-    let gains = candidates.iter().map(|(at, calls)| gain_of(work, *at, calls));
-    if min_gain > 0 && !gains.into_iter().any(suffices) {
+    let mut gains = candidates.iter().map(|(at, calls)| gain_of(work, *at, calls));
+    if min_gain > 0 && !gains.any(suffices) {
         return;
     }
     let before = work.total;
@@ -137,7 +137,7 @@ pub fn arguments_mark(work: &CompactionState<'_>, text: &str, id: &str) -> Optio
 impl CompactionState<'_> {
     /// Replaces the line of an item with one that contains placeholders.
     pub fn mark(&mut self, at: usize, body: Vec<u8>, tokens: u64, reason: &'static str) {
-        self.set(at, body, tokens);
+        self.set(at, &body, tokens);
         if let Some(atom) = self.items[at].atom() {
             self.atoms[atom].level = self.atoms[atom].level.max(AtomLevel::Masked);
             self.atoms[atom].reason = reason;

@@ -27,17 +27,17 @@ const LINE: (usize, u64) = (100, 40);
 /// Whether the view is small enough.
 pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
 
-/// Sessions of fewer bytes are changed on one core, item by item.
-const SMALL: usize = if cfg!(test) { 0 } else { 6 << 20 };
+/// The items of sessions of fewer bytes are changed one by one: computing more than is needed would take longer.
+const SMALL: usize = if cfg!(test) { 1 } else { 6 << 20 };
 
 /// How many items are computed together; a step may end after any of them.
 const BLOCK: usize = 256;
 
-/// Bytes of text that take about as long to read as an item of one token takes to change.
+/// Work to change an item, per token of it, in bytes for [`over_cores`].
 const BYTES: u64 = if cfg!(test) { 1 << 20 } else { 64 };
 
-/// Changes items one after the other until it is enough. What becomes of them is computed by `planned`, which sees no
-/// change of its block yet, over all cores, and done by `apply`.
+/// Changes items one after the other until it is enough. `planned` computes the changes of a block of items over all
+/// cores, and sees none of them yet; `apply` makes them.
 fn change_each<R: Send>(
     work: &mut CompactionState<'_>,
     items: &[usize],
@@ -69,7 +69,7 @@ fn computed<R: Send>(
     each: impl Fn(&CompactionState<'_>, usize) -> R + Sync,
 ) -> Vec<R> {
     let tokens: u64 = items.iter().map(|at| work.items[*at].now).sum();
-    let bytes = usize::try_from(tokens * BYTES).unwrap_or(usize::MAX);
+    let bytes = usize::try_from(tokens.saturating_mul(BYTES)).unwrap_or(usize::MAX);
     over_cores(items.len(), work.counter.tokenizer().work(bytes), |nth| {
         each(work, items[nth])
     })

@@ -2,6 +2,7 @@
 
 use super::super::CompactOptions;
 use super::super::facts::line;
+use super::super::sources::content_tokens;
 use super::super::state::CompactionState;
 use super::case::Case;
 use super::choices::Choices;
@@ -149,5 +150,32 @@ fn an_extract_quotes_no_line_of_a_search() {
                 "{summary}"
             );
         }
+    }
+}
+
+#[test]
+fn the_tokens_of_a_content_are_those_of_its_text() {
+    let text = r#"Zoë said: \"no\"\n\n\tlet x = 1;"#;
+    let known = [
+        format!(r#"{{"role":"user","content":"{text}"}}"#),
+        format!(r#"{{"role":"assistant","name":"Zoë","content":"{text}"}}"#),
+        format!(r#"{{"role":"tool","tool_call_id":"call_1","content":"{text}"}}"#),
+    ];
+    let call = r#"{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}"#;
+    let unknown = [
+        format!(r#"{{"role":"assistant","content":"{text}","tool_calls":[{call}]}}"#),
+        format!(r#"{{"role":"user","content":"{text}","tokens":3}}"#),
+        format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#),
+    ];
+    let mut session = Session::default();
+    let lines = known.iter().chain(&unknown);
+    lines.for_each(|line| session.push_new(line.as_bytes()));
+    let view = View::replay(&session);
+    for tokenizer in Tokenizer::all().filter(|tokenizer| tokenizer.is_exact()) {
+        let work = CompactionState::new(&session, &view, Counter::new(tokenizer, None), &HashSet::new());
+        let found = |at: usize| content_tokens(&work, at, &work.message(at).unwrap());
+        let tokens = Some(tokenizer.count(&work.message(0).unwrap().text()));
+        assert_eq!([0, 1, 2].map(found), [tokens; 3], "{}", tokenizer.name());
+        assert_eq!([3, 4, 5].map(found), [None; 3], "{}", tokenizer.name());
     }
 }

@@ -1,6 +1,7 @@
 //! Recognizes standing instructions, and changes of them, that have none of the known forms, and sentences that have one but
-//! are clearly tasks: each word, each pair of neighbors and some properties of a sentence have a weight, and the sum decides. `tests/training.rs` computes the
-//! weights from the labelled sentences in this folder, which were written for it or for other tests of this module.
+//! are clearly tasks: each word, each pair of neighbors and some properties of a sentence have a weight, and the sum
+//! decides. `tests/training.rs` computes the weights from the labelled sentences in this folder, which were written for it
+//! or for other tests of this module.
 
 mod slots;
 #[cfg(test)]
@@ -147,15 +148,15 @@ pub(super) enum FeatureKind {
     Place,
 }
 
-/// Passes the hash of each feature of a sentence to `found`, which returns whether it is known: its words, the pairs of
-/// neighbors with two known words, those near its beginning and after commas, and its length. Words and pairs that are repeated count once.
+/// Passes the hash of each feature of a sentence to `found`, which returns whether the table has it: its words,
+/// the pairs of neighbors except those with a word that is new and not in the table, those near its beginning and after commas, and its length. Words and pairs that are repeated count once.
 pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, u64) -> bool) {
     let count = sentence.words.len();
     let key = |at: usize| match sentence.key(at) {
         key if (key[0] as u8).is_ascii_digit() => NUMBER,
         key => key,
     };
-    // The hash of the word before, if it is known.
+    // The hash of the word before, if it is in the table.
     let (mut before, mut seen) = (Some(hash(BEGIN)), 0u64);
     for at in 0..count {
         let own = key(at);
@@ -180,7 +181,7 @@ pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(Featur
             found(kind, pair(before, own_hash));
         }
         let near_begin = at.checked_sub(1).and_then(|nth| NEAR_BEGIN.get(nth.div_ceil(2)));
-        if let Some(place) = near_begin {
+        if let Some(place) = near_begin.filter(|_| is_new) {
             found(FeatureKind::Place, pair(hash(*place), own_hash));
         }
         if is_new && sentence.words[at].fresh {

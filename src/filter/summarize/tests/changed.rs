@@ -118,6 +118,7 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
     for [old, new] in [
         ["Tabs, not spaces.", "Spaces, not tabs."],
         ["Use British spelling.", "American spelling, please."],
+        ["Use Celsius.", "fahrenheit please"],
     ] {
         assert_eq!(block(&[old, new]), [new]);
     }
@@ -159,4 +160,13 @@ fn a_word_of_an_answer_alone_changes_no_rule() {
     ] {
         assert_eq!(block(&talk), [""; 0]);
     }
+}
+
+#[test]
+fn words_that_begin_alike_are_different_words() {
+    let rule = "Always use ApplicationContextProvider instead of ApplicationContextHolder.";
+    assert_eq!(block(&[rule]), [rule]);
+    let forbidden = "Never use ApplicationContextHolder.";
+    let allowed = "ApplicationContextProvider is allowed again.";
+    assert!(block(&[forbidden, allowed]).contains(&forbidden.to_string()));
 }
