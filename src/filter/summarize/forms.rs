@@ -33,6 +33,16 @@ impl Sentence {
             && !self.has_any(&["before", "unless", "whenever", "without"])
     }
 
+    /// Whether the sentence is about what the reader does.
+    pub(super) fn addresses_the_reader(&self) -> bool {
+        const READER: [&str; 9] = [
+            "your", "show me", "tell me", "ask me", "let me", "my name", "any file", "every reply",
+            "every answer",
+        ];
+        let last = self.words.len().saturating_sub(1);
+        self.find(&READER).is_some() || (0..last).any(|at| self.at(at) == "you")
+    }
+
     /// Whether the sentence has one of the forms, starting at its first significant word.
     pub(super) fn has_form(&self, start: usize) -> bool {
         if self.is_for_one_time() {

@@ -439,13 +439,4 @@ impl Sentence {
             _ => false,
         })
     }
-
-    fn addresses_the_reader(&self) -> bool {
-        const READER: [&str; 9] = [
-            "your", "show me", "tell me", "ask me", "let me", "my name", "any file", "every reply",
-            "every answer",
-        ];
-        let last = self.words.len().saturating_sub(1);
-        self.find(&READER).is_some() || (0..last).any(|at| self.at(at) == "you")
-    }
 }
