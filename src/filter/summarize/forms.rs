@@ -1,10 +1,10 @@
 //! Forms of standing instructions.
 
 use super::marks::{
-    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK, THING,
+    BEGIN, BEGINNINGS, DUTY, FORM_OF_MANY, IMPERATIVE, OF_THINGS, ONCE, PERSON, SMALL_TALK, TALK,
 };
 use super::patterns::Patterns;
-use super::word_lists::{AT_HAND, MASS, NOT_FORBIDDEN, REPORTED, is_in};
+use super::word_lists::{AT_HAND, MASS, is_in};
 use super::words::Sentence;
 use std::sync::LazyLock;
 
@@ -52,10 +52,7 @@ impl Sentence {
         if self.all(ONCE).any(is_once) {
             return false;
         }
-        OF_RULES.begin_at(self, start)
-            || self.is_duty(start)
-            || self.is_of_many(start)
-            || self.forbids_many(start)
+        OF_RULES.begin_at(self, start) || self.is_duty(start) || self.is_of_many(start)
     }
 
     fn is_duty(&self, start: usize) -> bool {
@@ -100,42 +97,6 @@ impl Sentence {
             && (plural(start + 1)
                 || bare(start + 1) && (plural(start + 2) || bare(start + 2) && plural(start + 3))
                 || is_mass())
-    }
-
-    /// `no emojis`, `no function names longer than ...`.
-    pub(super) fn forbids_many(&self, start: usize) -> bool {
-        let is_zero = self.at(start) == "zero";
-        if self.at(start) != "no" && !is_zero {
-            return false;
-        }
-        let first = self.at(start + 1);
-        let is_answer = self.words.get(start + 1).is_some_and(|word| word.fresh);
-        if is_answer || is_in(NOT_FORBIDDEN, first) || is_in(REPORTED, first) {
-            return false;
-        }
-        let many = |at: usize| {
-            let word = self.at(at);
-            let plural = word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("'s");
-            word.len() > 3 && (plural || word.ends_with("ing"))
-        };
-        // A report: "no tests were run".
-        if self.has_any(&[
-            "were", "was", "had", "been", "ran", "left", "available", "found", "remaining",
-        ]) {
-            return false;
-        }
-        // "no sugar", "no mock data".
-        let is_short = start == 0 && !is_zero && (2..=3).contains(&self.words.len());
-        // "No commented-out code in commits".
-        let last = self.words.len() - 1;
-        let in_many = self.is(THING, last)
-            && many(last)
-            && last > start + 2
-            && is_in(&["for", "from", "in", "on"], self.at(last - 1));
-        is_short
-            || in_many
-            || many(start + 1)
-            || many(start + 2) && first.len() > 2 && self.words.len() <= start + 8
     }
 }
 

@@ -2,7 +2,7 @@
 //! word. Detection uses the form of English sentences and learned weights, which recognize those that have none of the forms
 //! and reject tasks that have one.
 
-use super::forms::{OF_RULES, is_plural};
+use super::forms::is_plural;
 use super::marks::{
     CUE, FORM, HERE, IMPERATIVE, LASTING, LEAD, LEADS, ONCE, ORDER, PASS, PHRASE, REST, THING,
 };
@@ -87,7 +87,7 @@ impl Sentence {
         if self.phrase() {
             return Some(SentenceForm::Lasting);
         }
-        let order = self.order(start) || self.condition(start) || self.manner(start) || self.has_form(start);
+        let order = self.order(start) || self.manner(start) || self.has_form(start);
         if order {
             return Some(SentenceForm::Order);
         }
@@ -96,25 +96,7 @@ impl Sentence {
         if commands && self.makes_one_thing(start) && !self.is_for_each(start) {
             return None;
         }
-        let later = (start + 1..self.words.len()).any(|at| {
-            let fresh = self.words[at].fresh;
-            let joined = || matches!(self.at(at - 1), "and" | "but" | "so" | "please" | "also");
-            let begins = fresh || commands && joined();
-            if !begins {
-                return false;
-            }
-            let from = self.opening(at);
-            // "Make the sidebar collapsible and keep it open".
-            let of_it = commands && self.at(from) == "keep" && matches!(self.at(from + 1), "it" | "them");
-            self.order(from) && !of_it
-                || self.preference(from)
-                || self.forbids_many(from)
-                || self.manner_within(from)
-                || (self.at(at) == "but" || commands && self.has_words_at(from, "i don't want"))
-                    && OF_RULES.begin_at(self, from)
-                || fresh && (self.all_of_the_readers(from) || self.at(from) == "nothing" && self.duty(from))
-        });
-        (later || self.preference(start) || self.duty(start)).then_some(SentenceForm::Indirect)
+        (self.preference(start) || self.duty(start)).then_some(SentenceForm::Indirect)
     }
 
     /// The first significant word from an index: skips polite words and conjunctions.
@@ -396,6 +378,15 @@ impl Sentence {
                 && !(pictures && of_it)
         };
         self.is(IMPERATIVE, at) && self.find(&ALL).is_some_and(is_lasting)
+    }
+
+    /// Whether an instruction begins at an index.
+    fn instructs(&self, at: usize) -> bool {
+        let from = self.opening(at);
+        // "Before running anything, get my approval".
+        let gets_approval =
+            self.at(from) == "get" && is_in(&["my", "approval", "permission"], self.at(from + 1));
+        self.is(IMPERATIVE, from) || gets_approval || self.order(from) || self.preference(from)
     }
 
     /// Phrases that set a rule anywhere in a sentence.

@@ -9,7 +9,6 @@ mod answering;
 mod block;
 mod changes;
 mod code_lines;
-mod conditions;
 mod dates;
 mod entry;
 mod fill;

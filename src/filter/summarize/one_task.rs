@@ -10,12 +10,6 @@ use std::sync::LazyLock;
 /// Phrases about one occasion.
 static OF_ONE_TIME: LazyLock<Patterns> = LazyLock::new(|| Patterns::of(ONE_TIME.into_iter(), THIS_TIME));
 
-/// States that end a task.
-const DONE: &[&str] = &[
-    "done", "finished", "ready", "through", "green", "works", "passes", "merged", "deployed", "fixed",
-    "complete", "up",
-];
-
 /// What a rule holds for.
 pub(super) const SESSIONS: &[&str] = &[
     "session", "project", "conversation", "convo", "chat", "thread", "discussion", "repository", "repo",
@@ -34,17 +28,6 @@ const DIRECTORIES: [&str; 4] = ["src", "lib", "tests", "docs"];
 /// Verbs of one task: they change a thing that is already there.
 pub(super) const CHANGED: [&str; 9] = [
     "change", "compare", "convert", "make", "rename", "replace", "rewrite", "translate", "turn",
-];
-
-/// What a program does.
-const PROGRAM: [&str; 18] = [
-    "calculate", "compute", "count", "cut", "disable", "display", "enable", "exit", "hide", "play", "print",
-    "raise", "redirect", "render", "return", "set", "show", "throw",
-];
-
-/// People whom the reader serves.
-const PEOPLE: [&str; 10] = [
-    "caller", "client", "customer", "guest", "patient", "player", "reader", "student", "user", "visitor",
 ];
 
 impl Sentence {
@@ -222,33 +205,6 @@ impl Sentence {
         self.has(TODAY) || self.all(THIS_TIME).any(|at| OF_ONE_TIME.begin_at(self, at))
     }
 
-    /// `before you continue, ...`, `if the file exists, delete it`: a condition of the next step.
-    pub(super) fn is_of_the_next_step(&self, at: usize) -> bool {
-        let steps = ["continue", "proceed", "start", "begin", "leave", "go"];
-        let next = self.at(at) == "before"
-            && is_in(&["you", "we", "i"], self.at(at + 1))
-            && is_in(&steps, self.at(at + 2))
-            && self.words.get(at + 3).is_some_and(|word| word.fresh);
-        // "When you're done, ...", "once it works, ...", "if you find the bug, ...", "if that fails, ...".
-        let is_done = is_in(&["you're", "your", "it's"], self.at(at + 1)) && is_in(DONE, self.at(at + 2))
-            || self.at(at + 1) == "it" && is_in(DONE, self.at(at + 2 + usize::from(self.at(at + 2) == "is")))
-            || is_in(&["that", "this", "that's", "these", "those"], self.at(at + 1))
-            || self.at(at) == "once" && self.at(at + 1) == "it"
-            || self.has_words_at(at, "as soon as you")
-            || self.has_words_at(at, "if you find the");
-        let end = self.words.len();
-        let of_it = is_in(&["the", "this", "that"], self.at(at + 1))
-            && is_in(&["it", "this", "that", "them"], self.at(end - 1))
-            && end >= 2
-            && self.words[end - 2].fresh;
-        // "After you fix that, ...".
-        let comma = (at + 2..end)
-            .find(|index| self.words[*index].fresh)
-            .unwrap_or(end);
-        let of_that = self.at(at + 1) == "you" && is_in(&["it", "this", "that", "them"], self.at(comma - 1));
-        next || is_done || of_that || of_it && is_in(&["if", "when", "once"], self.at(at))
-    }
-
     /// `keep the title`, `keep the old one`: without a manner.
     pub(super) fn keeps_one_thing(&self, at: usize) -> bool {
         let ends = |index: &usize| self.words[*index].fresh || is_in(&["but", "and"], self.at(*index));
@@ -267,20 +223,6 @@ impl Sentence {
             && !self.has(CUE)
             && !noun.clone().any(|index| is_plural(self.at(index)))
             && !self.is_of_the_work(the, noun.end)
-    }
-
-    /// `if the input is empty, return 0`, `for each file, print its size`: what a program does.
-    pub(super) fn is_of_a_program(&self, at: usize, order: usize) -> bool {
-        // The reader's work.
-        const WORK: [&str; 9] = [
-            "answer", "change", "claim", "fact", "options", "reply", "suggestion", "suggestions", "tests",
-        ];
-        let of_a_thing = matches!(self.at(at + 1), "the" | "there" | "each" | "every");
-        let is_served = self.at(at + 2) != "user" && is_in(&PEOPLE, self.at(at + 2))
-            || self.has_any(&["me", "you", "your", "us"]);
-        let of_the_work =
-            self.at(at) == "whenever" || (at + 2..order).any(|index| is_in(&WORK, self.at(index)));
-        of_a_thing && !is_served && !of_the_work && is_in(&PROGRAM, self.at(order))
     }
 
     /// Whether the sentence reports what others demand: "according to the landlord, ...", "Bob claims ...".

@@ -142,14 +142,6 @@ pub(super) const NOT_KEPT: &[&str] = &[
     "going", "on", "up", "trying", "calm", "well", "smiling", "safe", "cool",
 ];
 
-/// Words after `no` that forbid nothing.
-#[rustfmt::skip]
-pub(super) const NOT_FORBIDDEN: &[&str] = &[
-    "problem", "problems", "idea", "thanks", "thank", "worries", "one", "need", "rush", "way", "luck",
-    "longer", "matter", "doubt", "two", "wonder", "i", "it", "we", "you", "he", "she", "they", "that", "this", "not",
-    "but",
-];
-
 /// Two words and their contraction.
 pub(super) const CONTRACTIONS: [[&str; 3]; 7] = [
     ["i", "am", "i'm"],
@@ -185,16 +177,6 @@ pub(super) const WORK_VERBS: &[&str] = &[
 /// Words that close a clause.
 #[rustfmt::skip]
 pub(super) const CLOSINGS: &[&str] = &["please", "pls", "only", "always", "everywhere", "throughout", "thanks"];
-
-/// Plurals after `no` in reports rather than prohibitions: "no errors".
-#[rustfmt::skip]
-pub(super) const REPORTED: &[&str] = &[
-    "error", "issue", "change", "output", "response", "answer", "result", "luck", "clue", "hurry", "pressure",
-    "difference", "effect", "reason", "success", "access", "internet", "time", "money", "joke", "kidding", "good", "big",
-    "sweat", "harm", "comment", "more", "less", "signal", "news", "surprise", "thought", "opinion", "chance",
-    "errors", "issues", "warnings", "failures", "fixes", "changes", "results", "matches", "conflicts",
-    "regressions", "problems", "differences", "updates", "bugs", "complaints",
-];
 
 /// Beginnings of sentences about specific things rather than all of a kind.
 #[rustfmt::skip]
