@@ -6,7 +6,7 @@ use serde_json::json;
 const NOTES: [&str; 8] = [
     "The harbor office opens at nine and closes at noon on Fridays.",
     "We repaint the fence in May because the old paint peels.",
-    "The database of the harbor runs on PostgreSQL with nightly backups.",
+    "The harbor moved its database to PostgreSQL during the night of the storm.",
     "Our bakery order is twelve loaves every Tuesday morning.",
     "The ferry timetable changes in the last week of October.",
     "Two cranes need new cables before the winter storms arrive.",
