@@ -24,7 +24,7 @@ const SURE: i32 = 300;
 const RATHER: i32 = 500;
 
 /// Score below which a sentence sets no rule even if it has a known form, in thousandths. Of unseen sentences with a known
-/// form, 2% of those that set a rule are below it, and half of the others.
+/// form, 3% of those that set a rule are below it, and half of the others.
 const NONE: i32 = -600;
 
 /// Before the first word of a sentence.
@@ -148,8 +148,9 @@ pub(super) enum FeatureKind {
     Place,
 }
 
-/// Passes the hash of each feature of a sentence to `found`, which returns whether the table has it: its words,
-/// the pairs of neighbors except those with a word that is new and not in the table, those near its beginning and after commas, and its length. Words and pairs that are repeated count once.
+/// Passes the hash of each feature of a sentence to `found`, which returns whether the table has it: its words, the pairs
+/// of neighbors except those with a word that is new and not in the table, the words near its beginning and after commas,
+/// and its length. Words and pairs that are repeated count once.
 pub(super) fn for_each_feature(sentence: &Sentence, mut found: impl FnMut(FeatureKind, u64) -> bool) {
     let count = sentence.words.len();
     let key = |at: usize| match sentence.key(at) {
