@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 /// Below this many bytes, one core is fast enough and further threads are not worth their start.
-const SMALL: usize = 6 << 20;
+pub const SMALL: usize = 6 << 20;
 
 /// From this many bytes on, there are more chunks, so that few results wait for others.
 const LARGE: usize = 32 << 20;

@@ -52,7 +52,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         let free_tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
         let reserve = LazyCell::new(|| summary::reserve(work, options, budget, &free));
         let all_rules = summary::all_rules_tokens(work, options, &free);
-        // Without an earlier summary, all rules take at least what is reserved for them.
+        // Without an earlier summary, only rules need tokens of their own, and no part of them needs more than all.
         let wanted = match all_rules > 0 && work.summary_item.is_none() {
             true => all_rules,
             false => all_rules.max(*reserve),

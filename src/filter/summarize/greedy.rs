@@ -2,7 +2,7 @@
 //! Offers are bucketed by their last known density; only the best bucket is sorted, and an offer that decreased moves
 //! to its new bucket. The result equals that of comparing all offers in each step.
 
-use crate::model::threads::gathered;
+use crate::model::threads::{self, gathered};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use std::hint::black_box;
@@ -35,7 +35,7 @@ const TOUCHED: usize = 16;
 const EVALUATED: usize = 1 << 15;
 
 /// The work of an offer for [`gathered`], in bytes: with 2,000 offers, further threads are worth their start.
-const OFFER_BYTES: usize = if cfg!(test) { 6 << 20 } else { 3000 };
+const OFFER_BYTES: usize = if cfg!(test) { threads::SMALL } else { 3000 };
 
 impl GreedyOffer {
     /// Creates an offer with a gain and a cost; a cost of 0 counts as 1.

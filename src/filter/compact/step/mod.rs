@@ -18,7 +18,7 @@ use super::state::{CompactionState, ResultCall};
 use crate::filter::phrase::one_line;
 use crate::model::json;
 use crate::model::message::ToolCall;
-use crate::model::threads::over_cores;
+use crate::model::threads::{self, over_cores};
 use std::borrow::Cow;
 
 /// Most characters and tokens of the error line in a placeholder.
@@ -28,7 +28,7 @@ const LINE: (usize, u64) = (100, 40);
 pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
 
 /// The items of sessions of fewer bytes are changed one by one: computing more than is needed would take longer.
-const SMALL: usize = if cfg!(test) { 1 } else { 6 << 20 };
+const SMALL: usize = if cfg!(test) { 1 } else { threads::SMALL };
 
 /// How many items are computed together; a step may end after any of them.
 const BLOCK: usize = 256;

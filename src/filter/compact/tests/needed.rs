@@ -55,13 +55,15 @@ proptest! {
                 requested.borrow_mut().push((work.total, pieces(work)));
                 work.total <= target
             });
-            let requested = requested.into_inner();
+            let mut requested = requested.into_inner();
             let first = requested.iter().position(|(total, _)| *total <= target);
             if let Some(first) = first {
                 let whole = name == "drop" && !(case.options.drop_order.is_empty() && case.options.shares.is_empty());
                 // The step also drops replies at the beginning of the view.
                 prop_assert!(whole || work.total == requested[first].0, "{} went on: {} of {}", name, work.total, target);
             }
+            // A change after the last question counts, too.
+            requested.push((work.total, pieces(&work)));
             for pair in requested.windows(2) {
                 let changed = pair[0].1.iter().zip(&pair[1].1).filter(|(one, other)| one != other).count();
                 prop_assert!(changed <= 1 || name == "drop", "{} changed {} exchanges at once", name, changed);
