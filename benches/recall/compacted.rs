@@ -3,6 +3,7 @@
 use super::dialogue::{Dialogue, Kept};
 use super::methods::Method;
 use convo::filter::compact::{AtomLevel, CompactOptions, LevelAlgorithm, Steps, plan};
+use convo::filter::summarize::Instructions;
 use convo::filter::{Plan, Stamp};
 use convo::model::json;
 use convo::model::session::Session;
@@ -16,17 +17,25 @@ use std::collections::{BTreeMap, HashMap};
 pub enum Strategy {
     Tiered,
     Optimize,
+    /// Without a block of standing instructions.
+    NoRules,
     /// `--keep-last` with a budget: drops exchanges without a summary.
     KeepLast,
 }
 
-pub const STRATEGIES: [Strategy; 3] = [Strategy::KeepLast, Strategy::Tiered, Strategy::Optimize];
+pub const STRATEGIES: [Strategy; 4] = [
+    Strategy::KeepLast,
+    Strategy::Tiered,
+    Strategy::NoRules,
+    Strategy::Optimize,
+];
 
 impl Strategy {
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Tiered => "compact --tiered",
             Strategy::Optimize => "compact --optimize",
+            Strategy::NoRules => "compact --optimize, no rules",
             Strategy::KeepLast => "compact --keep-last",
         }
     }
@@ -40,6 +49,10 @@ impl Strategy {
         match self {
             Strategy::Tiered => options.choice = LevelAlgorithm::Tiered,
             Strategy::Optimize => options.choice = LevelAlgorithm::Optimize,
+            Strategy::NoRules => {
+                options.choice = LevelAlgorithm::Optimize;
+                options.style.instructions = Instructions::Off;
+            }
             Strategy::KeepLast => {
                 options.choice = LevelAlgorithm::Tiered;
                 options.steps = Steps {
@@ -69,24 +82,6 @@ pub struct Left {
 }
 
 impl Left {
-    /// Whether a message is kept verbatim or quoted verbatim.
-    pub fn has(&self, id: &str, role: &str, text: &str) -> bool {
-        let shown = self.messages.get(id).is_some_and(|left| left.contains(text));
-        shown || self.quotes(role, text)
-    }
-
-    /// Whether a line of the summary has this text after its speaker.
-    fn quotes(&self, role: &str, text: &str) -> bool {
-        let line = format!("\n{role}: {text}");
-        let ends = |at: usize| {
-            self.summary[at + line.len()..]
-                .chars()
-                .next()
-                .is_none_or(|c| c == '\n')
-        };
-        self.summary.match_indices(&line).any(|(at, _)| ends(at))
-    }
-
     /// Whether a text occurs anywhere.
     pub fn says(&self, text: &str) -> bool {
         self.summary.contains(text) || self.messages.values().any(|left| left.contains(text))
@@ -157,7 +152,7 @@ fn session(lines: &[Vec<u8>]) -> Session {
 }
 
 /// Removes added dates and the indentation of further lines.
-fn unmarked(summary: &str) -> String {
+pub fn unmarked(summary: &str) -> String {
     let mut out = String::new();
     let mut rest = summary;
     while let Some((before, marked)) = rest.split_once(" [=") {
@@ -189,20 +184,8 @@ impl Method for Compacted {
             })
             .collect();
         let left = compacted(&lines, self.0, budget);
-        let there = |turn: &usize| {
-            let turn = &dialogue.turns[*turn];
-            left.has(&turn.id, turn.role.name(), &turn.text)
-        };
-        Kept {
-            turns: (0..dialogue.turns.len()).filter(there).collect(),
-            tokens: left.tokens,
-            text: left
-                .messages
-                .into_values()
-                .chain([left.summary])
-                .collect::<Vec<_>>()
-                .join("\n"),
-        }
+        let texts = left.messages.into_values().chain([left.summary]);
+        Kept::quoted(dialogue, texts.collect::<Vec<_>>().join("\n"), left.tokens)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use convo::model::message::Role;
 use convo::tokens::Tokenizer;
-use std::collections::HashSet;
 
 pub struct Turn {
     pub id: String,
@@ -84,8 +83,8 @@ impl Dialogue {
 
 /// The result of a method.
 pub struct Kept {
-    /// Indexes of kept turns, complete or in part.
-    pub turns: HashSet<usize>,
+    /// The share of each turn's text that is kept, from 0 to 1.
+    pub shares: Vec<f64>,
     /// Its tokens.
     pub tokens: u64,
     /// The whole text that a model would receive.
@@ -96,6 +95,8 @@ impl Kept {
     /// Keeps turns unchanged.
     pub fn of(dialogue: &Dialogue, mut turns: Vec<usize>) -> Kept {
         turns.sort_unstable();
+        let mut shares = vec![0.0; dialogue.turns.len()];
+        turns.iter().for_each(|turn| shares[*turn] = 1.0);
         let lines: Vec<&str> = turns
             .iter()
             .map(|turn| dialogue.turns[*turn].text.as_str())
@@ -103,7 +104,23 @@ impl Kept {
         Kept {
             text: lines.join("\n"),
             tokens: turns.iter().map(|turn| dialogue.turns[*turn].tokens).sum(),
-            turns: turns.into_iter().collect(),
+            shares,
+        }
+    }
+
+    /// Keeps the sentences that occur in a text.
+    pub fn quoted(dialogue: &Dialogue, text: String, tokens: u64) -> Kept {
+        let share = |turn: &Turn| {
+            let sentences = turn.text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+            let quoted = sentences.filter(|sentence| text.contains(sentence));
+            let bytes: usize = quoted.map(str::len).sum();
+            let all = turn.text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+            bytes as f64 / all.map(str::len).sum::<usize>().max(1) as f64
+        };
+        Kept {
+            shares: dialogue.turns.iter().map(share).collect(),
+            tokens,
+            text,
         }
     }
 }

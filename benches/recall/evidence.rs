@@ -1,4 +1,4 @@
-//! Evidence recall: the share of answers to the questions that is kept.
+//! Evidence recall: the share of the text with the answers to the questions that is kept.
 
 use super::BUDGETS;
 use super::dialogue::Dialogue;
@@ -25,11 +25,10 @@ pub fn print(dialogues: &[Dialogue], methods: &[Box<dyn Method>]) {
             for dialogue in dialogues {
                 let kept = method.keep(dialogue, dialogue.budget(budget));
                 used += kept.tokens as f64 / dialogue.budget(budget) as f64;
-                let kept = kept.turns;
                 for evidence in &dialogue.questions {
-                    let found = evidence.iter().filter(|turn| kept.contains(turn)).count();
-                    recall += found as f64 / evidence.len() as f64;
-                    whole += usize::from(found == evidence.len());
+                    let found: f64 = evidence.iter().map(|turn| kept.shares[*turn]).sum();
+                    recall += found / evidence.len() as f64;
+                    whole += usize::from(evidence.iter().all(|turn| kept.shares[*turn] == 1.0));
                 }
             }
             let share = |sum: f64| 100.0 * sum / questions.max(1) as f64;

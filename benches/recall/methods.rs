@@ -1,6 +1,6 @@
 //! The compared methods of shortening a conversation.
 
-use super::compacted::{Compacted, STRATEGIES};
+use super::compacted::{Compacted, STRATEGIES, unmarked};
 use super::dialogue::{Dialogue, Kept, count};
 use convo::filter::summarize::{
     Dates, ExtractOptions, Instructions, Prior, SummarySource, UnitCandidate, choose, day, extract,
@@ -136,11 +136,7 @@ impl Method for Extract {
             options.style.instructions = Instructions::Off;
         }
         match extract(&sources, &sources, None, &options, &count) {
-            Ok(summary) => Kept {
-                turns: summary.quoted.into_iter().collect(),
-                tokens: summary.tokens,
-                text: summary.text,
-            },
+            Ok(summary) => Kept::quoted(dialogue, unmarked(&summary.text), summary.tokens),
             Err(failure) => {
                 eprintln!("{}: {failure}", self.name);
                 Kept::of(dialogue, Vec::new())

@@ -356,7 +356,7 @@ fn required_content<'w>(
     (rules(work, &options.style, is_kept), previous.flatten())
 }
 
-/// Tokens of a summary with all standing instructions of these groups: older exchanges next to it would displace those
+/// Tokens of a summary with all standing instructions of these groups that are not doubtful: older exchanges next to it would displace those
 /// that it quotes outside of their share.
 pub fn all_rules_tokens(work: &CompactionState<'_>, options: &CompactOptions, dropped: &[usize]) -> u64 {
     let share = options.style.instruction_share;
@@ -367,15 +367,7 @@ pub fn all_rules_tokens(work: &CompactionState<'_>, options: &CompactOptions, dr
         return 0;
     }
     let (rules, previous) = required_content(work, options, dropped);
-    let all = summarize::ExtractOptions {
-        style: SummaryStyle {
-            instruction_share: 100,
-            ..options.style.clone()
-        },
-        ..summarize::ExtractOptions::new(u64::MAX)
-    };
-    let count = |text: &str| work.counter.tokenizer().count(text);
-    let all = summarize::instructions(&rules, previous.as_deref(), &all, &count).unwrap_or_default();
+    let all = summarize::certain_instructions(&rules, previous.as_deref());
     if all.is_empty() {
         return 0;
     }

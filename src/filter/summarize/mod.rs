@@ -334,6 +334,15 @@ pub fn instructions(
     quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)
 }
 
+/// The detected instructions without doubtful ones, also those of the summary to replace.
+pub(in crate::filter) fn certain_instructions(
+    rules_from: &[SummarySource<'_>],
+    previous: Option<&str>,
+) -> Vec<Instruction> {
+    let earlier = previous.map(text::read).unwrap_or_default();
+    quoted_instructions::certain(rules_from, &earlier.instructions)
+}
+
 /// Turns earlier instructions into ordinary entries when detection is off.
 fn demote(earlier: &mut text::Earlier) {
     let lines = earlier.instructions.drain(..).map(|one| QuotedText {

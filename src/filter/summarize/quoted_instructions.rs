@@ -9,6 +9,7 @@ use super::words::Sentence;
 use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
 use crate::model::message::Role;
 use crate::model::threads::{gathered, over_cores};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// Where the standing instructions come from.
@@ -66,13 +67,13 @@ pub(super) fn registry(
             let all = found(rules_from, earlier, &options.kept);
             let costs: Vec<u64> = all
                 .iter()
-                .map(|found| count(&found.instruction.lines()))
+                .map(|(_, instruction)| count(&instruction.lines()))
                 .collect();
             let mut room = share as u64;
             // The head and the heading take tokens too.
             loop {
                 let kept = within(&all, room, &costs);
-                let block: Vec<Instruction> = kept.iter().map(|at| all[*at].instruction.clone()).collect();
+                let block: Vec<Instruction> = kept.iter().map(|at| all[*at].1.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
                 if over == 0 || kept.is_empty() {
                     return Ok(block);
@@ -112,14 +113,59 @@ fn given_instructions(
 /// Strength in half points from which a sentence is a clear instruction.
 const CLEAR: u32 = 7;
 
+/// Certainty of a sentence with a known form.
+const CERTAIN: i32 = i32::MAX;
+
+/// Certainty below which a sentence is a doubtful instruction, in thousandths. Of unseen rules without a known form, a
+/// sixth is below it, and of the false ones four fifths are.
+const DOUBTFUL: i32 = 370;
+
 struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
     kind: Kind,
-    /// Whether it sets a rule by its words alone.
-    is_learned: bool,
+    /// How certainly it sets a rule, or changes one that is set: [`CERTAIN`], or the score of its words.
+    certainty: i32,
+    /// Whether it is from an earlier summary.
+    was_quoted: bool,
     /// Whether it changes some earlier rule, though it may not share a word with it.
-    surely_changes: bool,
+    changes_any: bool,
+}
+
+/// Which of two instructions is preferred: the lower one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// By how much its certainty is below that of an instruction that is not doubtful, in thousandths.
+    doubt: i32,
+    /// Whether its form is weak.
+    is_weak: bool,
+    /// Newer ones are preferred.
+    position: Reverse<usize>,
+    /// What changes a rule has the rank of the rule, before it.
+    is_rule: bool,
+    /// Whether it counts as doubtful; one that was quoted before is quoted again nevertheless.
+    is_doubtful: bool,
+}
+
+impl Rank {
+    fn of(found: &FoundInstruction, position: usize) -> Rank {
+        let doubt = DOUBTFUL - found.certainty.min(DOUBTFUL);
+        Rank {
+            doubt: if found.was_quoted { 0 } else { doubt },
+            is_weak: found.strength < CLEAR,
+            position: Reverse(position),
+            is_rule: true,
+            is_doubtful: doubt > 0,
+        }
+    }
+
+    fn of_certain(self) -> Rank {
+        Rank {
+            doubt: 0,
+            is_doubtful: false,
+            ..self
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,22 +188,27 @@ impl FoundInstruction {
     }
 }
 
-/// All instructions, once per speaker at their last occurrence, oldest first; without the `kept` ones, which are older.
+/// All instructions with their ranks, once per speaker at their last occurrence, oldest first; without the `kept` ones,
+/// which are older.
 fn found(
     rules_from: &[SummarySource<'_>],
     earlier: &[Instruction],
     kept: &[Instruction],
-) -> Vec<FoundInstruction> {
+) -> Vec<(Rank, Instruction)> {
     // Instructions of an earlier summary are kept even if their form is not recognized.
     let known = |kind: Kind| {
-        move |one: &Instruction| FoundInstruction {
-            instruction: one.clone(),
-            strength: Sentence::of(&one.text)
-                .and_then(|sentence| sentence.strength())
-                .unwrap_or(u32::MAX),
-            is_learned: false,
-            kind,
-            surely_changes: false,
+        move |one: &Instruction| {
+            let found = detected(&one.text, Role::User).next();
+            FoundInstruction {
+                instruction: one.clone(),
+                strength: Sentence::of(&one.text)
+                    .and_then(|sentence| sentence.strength())
+                    .unwrap_or(u32::MAX),
+                certainty: found.map_or(CERTAIN, |found| found.certainty),
+                was_quoted: true,
+                kind,
+                changes_any: false,
+            }
         }
     };
     let kept = kept.iter().map(known(Kind::Kept));
@@ -204,30 +255,42 @@ fn found(
     });
     let is_rule = |at: usize| !matches!(all[at].kind, Kind::Lifts | Kind::Changes);
     let (replaced, doubted) = overruled(&claims, is_rule);
-    let is_earliest =
-        |at: &usize| matches!(all[*at].kind, Kind::Rule | Kind::Kept) && replaced[*at].is_none();
-    let earliest = (0..all.len()).find(is_earliest);
     // What revokes nothing, unless its words say so, is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
-    let mut at = 0..;
-    all.retain(|found| {
-        let at = at.next().unwrap_or_default();
-        let changes_some = found.surely_changes && earliest.is_some_and(|rule| rule < at);
-        replaced[at].is_none()
-            && match found.kind {
-                Kind::Rule => true,
-                Kind::Lifts | Kind::Changes => changes_some || revoking.contains(&at),
-                Kind::Doubts => changes_some || doubted[at].iter().any(|rule| replaced[*rule].is_none()),
-                Kind::Kept => false,
-            }
-    });
-    all
+    let mut ranks: Vec<Option<Rank>> = Vec::with_capacity(all.len());
+    let mut has_rule = false;
+    for (at, found) in all.iter().enumerate() {
+        let own = Some(Rank::of(found, at));
+        let doubted = doubted[at].iter().filter(|rule| replaced[**rule].is_none());
+        let doubted = doubted.filter_map(|rule| ranks[*rule]);
+        let of_any = own.filter(|_| found.changes_any && has_rule);
+        let rank = match found.kind {
+            Kind::Rule | Kind::Kept => doubted.chain(own).min(),
+            Kind::Lifts | Kind::Changes if revoking.contains(&at) => own.map(Rank::of_certain),
+            Kind::Lifts | Kind::Changes => of_any,
+            Kind::Doubts => doubted.chain(of_any).min(),
+        };
+        let rank = rank.filter(|_| replaced[at].is_none());
+        if matches!(found.kind, Kind::Rule | Kind::Kept) {
+            has_rule |= rank.is_some();
+        }
+        // What changes a rule is preferred to the rule.
+        ranks.push(rank.map(|rank| Rank {
+            is_rule: rank.position == Reverse(at),
+            ..rank
+        }));
+    }
+    let found = all.into_iter().zip(ranks);
+    let quoted = found.filter(|(found, _)| found.kind != Kind::Kept);
+    quoted
+        .filter_map(|(found, rank)| Some((rank?, found.instruction)))
+        .collect()
 }
 
 /// Whether a sentence that sets a rule by its words alone, or is from an earlier summary, may only change a rule.
 fn doubts(found: &FoundInstruction) -> bool {
     let text = found.text();
-    (found.is_learned || found.strength == u32::MAX)
+    (found.strength == u32::MAX || found.certainty < CERTAIN)
         && Sentence::of(text).is_some_and(|sentence| {
             let is_unclear = !sentence.reads_like_a_rule() || sentence.learned().rather_changes_a_rule();
             is_unclear && revocation(text, &sentence) == Some(Kind::Doubts)
@@ -265,20 +328,26 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,
             revokes => revokes?,
         };
-        let surely_changes = kind != Kind::Rule && sentence.learned().surely_changes_a_rule();
-        let strength = formed.unwrap_or(match revokes {
-            None => LEARNED,
-            // What may change a rule is taken before it.
-            Some(Kind::Doubts) => CLEAR,
-            Some(_) if surely_changes => CLEAR,
-            Some(_) => REVOKING,
+        let learned = sentence.learned();
+        let strength = formed.unwrap_or(match kind {
+            Kind::Rule => LEARNED,
+            _ => REVOKING,
         });
         Some(FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
             strength,
+            certainty: match kind {
+                Kind::Rule if is_learned => learned.rule_score(),
+                Kind::Rule => CERTAIN,
+                _ => learned.change_score().min(DOUBTFUL - 1),
+            },
+            was_quoted: false,
             kind,
-            is_learned,
-            surely_changes,
+            changes_any: match kind {
+                Kind::Rule | Kind::Kept => false,
+                Kind::Doubts => learned.likely_changes_a_rule(),
+                Kind::Lifts | Kind::Changes => learned.surely_changes_a_rule(),
+            },
         })
     })
 }
@@ -306,16 +375,38 @@ const LIFTING: usize = 160;
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;
 
-/// The indexes of the instructions that fit, in order: clear ones are taken first, then the others; newest first in both.
-fn within(all: &[FoundInstruction], room: u64, costs: &[u64]) -> Vec<usize> {
+/// The indexes of the instructions that fit, in order: clear ones are taken first, then the others, newest first in both;
+/// then a few doubtful ones, the most certain first, because a long conversation always has some.
+fn within(all: &[(Rank, Instruction)], room: u64, costs: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|at| (all[*at].strength < CLEAR, std::cmp::Reverse(*at)));
-    let mut rest = room;
+    order.sort_by_key(|at| all[*at].0);
+    let (mut rest, mut rest_for_doubtful, mut doubtful) = (room, room / 4, 0);
+    let mut without_change = None;
     order.retain(|at| {
-        let fits = costs[*at] <= rest;
-        rest -= if fits { costs[*at] } else { 0 };
-        fits
+        let (cost, rank) = (costs[*at], all[*at].0);
+        let is_too_much = cost > rest_for_doubtful || doubtful >= MOST_DOUBTFUL;
+        // A rule is never quoted without what changes it.
+        if cost > rest || rank.doubt > 0 && is_too_much || without_change == Some(rank.position) {
+            without_change = Some(rank.position);
+            return false;
+        }
+        rest -= cost;
+        if rank.is_doubtful {
+            rest_for_doubtful = rest_for_doubtful.saturating_sub(cost);
+            doubtful += 1;
+        }
+        true
     });
     order.sort_unstable();
     order
+}
+
+/// Most doubtful instructions in a summary. They may take a quarter of the tokens for instructions.
+const MOST_DOUBTFUL: usize = 8;
+
+/// The instructions that [`registry`] detects and that are not doubtful.
+pub(super) fn certain(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
+    let found = found(rules_from, earlier, &[]).into_iter();
+    let certain = found.filter(|(rank, _)| !rank.is_doubtful);
+    certain.map(|(_, instruction)| instruction).collect()
 }

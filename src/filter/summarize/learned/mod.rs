@@ -17,15 +17,17 @@ static WEIGHTS: WordWeights<'_> = WordWeights {
     slots: include_bytes!(concat!(env!("OUT_DIR"), "/learned_weights")),
 };
 
-/// Score above which a sentence changes a rule even if it shares no word with one, in thousandths.
-const SURE: i32 = 300;
+/// Scores above which a sentence changes a rule even if it shares no word with one, in thousandths: usually, and even if it
+/// has a form that is mostly about one occasion ("no need to").
+const LIKELY: i32 = 50;
+const SURE: i32 = 250;
 
 /// By how much the score of a change exceeds that of a rule if a sentence that sets a rule only changes one, in thousandths.
-const RATHER: i32 = 500;
+const RATHER: i32 = 480;
 
 /// Score below which a sentence sets no rule even if it has a known form, in thousandths. Of unseen sentences with a known
 /// form, 3% of those that set a rule are below it, and half of the others.
-const NONE: i32 = -600;
+const NONE: i32 = -680;
 
 /// Before the first word of a sentence.
 const BEGIN: WordKey = [b'^' as u64, 0];
@@ -71,6 +73,16 @@ impl Sentence {
 }
 
 impl LearnedScores {
+    /// How clearly the words read like a standing instruction, in thousandths above the boundary.
+    pub(super) fn rule_score(self) -> i32 {
+        self.rule
+    }
+
+    /// How clearly the words read like a change of a standing instruction, in thousandths above the boundary.
+    pub(super) fn change_score(self) -> i32 {
+        self.change
+    }
+
     /// Whether the words read like a standing instruction.
     pub(super) fn sets_a_rule(self) -> bool {
         self.rule > 0
@@ -86,14 +98,19 @@ impl LearnedScores {
         self.change > 0
     }
 
+    /// Whether the words read like a change of a standing instruction, even if they share none with it.
+    pub(super) fn likely_changes_a_rule(self) -> bool {
+        self.change > LIKELY
+    }
+
+    /// The same of a sentence whose form speaks against it.
+    pub(super) fn surely_changes_a_rule(self) -> bool {
+        self.change > SURE
+    }
+
     /// Whether a sentence that sets a rule rather changes one.
     pub(super) fn rather_changes_a_rule(self) -> bool {
         self.change > self.rule + RATHER
-    }
-
-    /// Whether the words read like a change of some standing instruction, even if they share none with it.
-    pub(super) fn surely_changes_a_rule(self) -> bool {
-        self.change > SURE
     }
 }
 

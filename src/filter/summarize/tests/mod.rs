@@ -4,6 +4,7 @@ mod answered;
 mod changed;
 mod choice;
 mod dated;
+mod doubtful;
 mod fixtures;
 mod forms;
 mod handed;

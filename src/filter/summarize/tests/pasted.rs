@@ -45,7 +45,7 @@ fn what_others_say_is_no_instruction() {
             "The log:\nerror: x\n\nFrom now on, run it with --locked.",
             "From now on, run it with --locked.",
         ),
-        ("He said: \"always do it\".\n\nNever do it.", "Never do it."),
+        ("He said: \"always do it\".\n\nNever push.", "Never push."),
         ("@@ -1 +1 @@\n-x\n\n- Never ask.", "Never ask."),
         ("<rules>\nNever touch gen/.\n</rules>", "Never touch gen/."),
         (
