@@ -108,14 +108,22 @@ impl Kept {
         }
     }
 
-    /// Keeps the sentences that occur in a text.
+    /// Keeps the sentences that occur in a text. Those of one or two words may occur by chance, and do not count.
     pub fn quoted(dialogue: &Dialogue, text: String, tokens: u64) -> Kept {
         let share = |turn: &Turn| {
             let sentences = turn.text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
-            let quoted = sentences.filter(|sentence| text.contains(sentence));
-            let bytes: usize = quoted.map(str::len).sum();
-            let all = turn.text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
-            bytes as f64 / all.map(str::len).sum::<usize>().max(1) as f64
+            let long = sentences.filter(|sentence| sentence.split_whitespace().count() > 2);
+            let lengths = |sentence: &str| {
+                let bytes = sentence.len();
+                [bytes, if text.contains(sentence) { bytes } else { 0 }]
+            };
+            let [all, kept] = long.map(lengths).fold([0, 0], |sums, lengths| {
+                [sums[0] + lengths[0], sums[1] + lengths[1]]
+            });
+            match all {
+                0 => f64::from(u8::from(text.contains(turn.text.trim()))),
+                _ => kept as f64 / all as f64,
+            }
         };
         Kept {
             shares: dialogue.turns.iter().map(share).collect(),

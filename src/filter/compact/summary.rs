@@ -356,8 +356,8 @@ fn required_content<'w>(
     (rules(work, &options.style, is_kept), previous.flatten())
 }
 
-/// Tokens of a summary with all standing instructions of these groups that are not doubtful: older exchanges next to it would displace those
-/// that it quotes outside of their share.
+/// Tokens of a summary with all standing instructions of these groups except doubtful ones. Older exchanges that are kept next
+/// to it leave the summary too little for the instructions.
 pub fn all_rules_tokens(work: &CompactionState<'_>, options: &CompactOptions, dropped: &[usize]) -> u64 {
     let share = options.style.instruction_share;
     // Given instructions have no share, a limited summary quotes no more without older exchanges, and a requested

@@ -17,6 +17,7 @@ mod frame;
 mod greedy;
 pub(in crate::filter) mod handoff;
 mod harness;
+mod instruction_ranks;
 mod instructions;
 mod keys;
 mod learned;

@@ -1,6 +1,7 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::entry::CountFn;
+use super::instruction_ranks::{Rank, RankedInstruction, within};
 use super::instructions::LEARNED;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
@@ -9,6 +10,7 @@ use super::words::Sentence;
 use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
 use crate::model::message::Role;
 use crate::model::threads::{gathered, over_cores};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -65,20 +67,20 @@ pub(super) fn registry(
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
             let all = found(rules_from, earlier, &options.kept);
-            let costs: Vec<u64> = all
-                .iter()
-                .map(|(_, instruction)| count(&instruction.lines()))
-                .collect();
+            // Of many doubtful instructions, few are needed.
+            let costs = vec![OnceCell::new(); all.len()];
+            let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;
             // The head and the heading take tokens too.
             loop {
-                let kept = within(&all, room, &costs);
-                let block: Vec<Instruction> = kept.iter().map(|at| all[*at].1.clone()).collect();
+                let fitting = within(&all, (room, room / 4), cost);
+                let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
-                if over == 0 || kept.is_empty() {
+                if over == 0 || fitting.is_empty() {
                     return Ok(block);
                 }
-                room = kept.iter().map(|at| costs[*at]).sum::<u64>().saturating_sub(over);
+                let tokens: u64 = fitting.into_iter().map(cost).sum();
+                room = tokens.saturating_sub(over);
             }
         }
     }
@@ -132,42 +134,6 @@ struct FoundInstruction {
     changes_any: bool,
 }
 
-/// Which of two instructions is preferred: the lower one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    /// By how much its certainty is below that of an instruction that is not doubtful, in thousandths.
-    doubt: i32,
-    /// Whether its form is weak.
-    is_weak: bool,
-    /// Newer ones are preferred.
-    position: Reverse<usize>,
-    /// What changes a rule has the rank of the rule, before it.
-    is_rule: bool,
-    /// Whether it counts as doubtful; one that was quoted before is quoted again nevertheless.
-    is_doubtful: bool,
-}
-
-impl Rank {
-    fn of(found: &FoundInstruction, position: usize) -> Rank {
-        let doubt = DOUBTFUL - found.certainty.min(DOUBTFUL);
-        Rank {
-            doubt: if found.was_quoted { 0 } else { doubt },
-            is_weak: found.strength < CLEAR,
-            position: Reverse(position),
-            is_rule: true,
-            is_doubtful: doubt > 0,
-        }
-    }
-
-    fn of_certain(self) -> Rank {
-        Rank {
-            doubt: 0,
-            is_doubtful: false,
-            ..self
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Sets a rule.
@@ -186,25 +152,36 @@ impl FoundInstruction {
     fn text(&self) -> &str {
         &self.instruction.text
     }
+
+    fn rank(&self, position: usize) -> Rank {
+        Rank {
+            doubt: match self.kind {
+                Kind::Rule if self.certainty >= DOUBTFUL => 0,
+                _ => CERTAIN.saturating_sub(self.certainty),
+            },
+            is_weak: self.strength < CLEAR,
+            position: Reverse(position),
+        }
+    }
 }
 
-/// All instructions with their ranks, once per speaker at their last occurrence, oldest first; without the `kept` ones,
-/// which are older.
+/// All instructions, once per speaker at their last occurrence, oldest first. The `kept` ones are older and have no rank.
 fn found(
     rules_from: &[SummarySource<'_>],
     earlier: &[Instruction],
     kept: &[Instruction],
-) -> Vec<(Rank, Instruction)> {
+) -> Vec<RankedInstruction> {
     // Instructions of an earlier summary are kept even if their form is not recognized.
     let known = |kind: Kind| {
         move |one: &Instruction| {
             let found = detected(&one.text, Role::User).next();
+            let sets_a_rule = |found: &FoundInstruction| found.kind == Kind::Rule && found.text() == one.text;
             FoundInstruction {
                 instruction: one.clone(),
                 strength: Sentence::of(&one.text)
                     .and_then(|sentence| sentence.strength())
                     .unwrap_or(u32::MAX),
-                certainty: found.map_or(CERTAIN, |found| found.certainty),
+                certainty: found.filter(sets_a_rule).map_or(CERTAIN, |found| found.certainty),
                 was_quoted: true,
                 kind,
                 changes_any: false,
@@ -224,28 +201,7 @@ fn found(
         let found = sources.flat_map(|source| detected(&source.text, source.role));
         found.collect()
     }));
-    // Drop an instruction without a speaker if a named speaker gave the same one.
-    let named: HashSet<&str> = all
-        .iter()
-        .filter(|found| found.instruction.speaker.is_some())
-        .map(FoundInstruction::text)
-        .collect();
-    let who = |found: &FoundInstruction| found.instruction.speaker.map(Role::name);
-    let last: HashMap<(Option<&str>, &str), usize> = all
-        .iter()
-        .enumerate()
-        .map(|(at, found)| ((who(found), found.text()), at))
-        .collect();
-    let kept: Vec<bool> = all
-        .iter()
-        .enumerate()
-        .map(|(at, found)| {
-            let is_known = who(found).is_none() && named.contains(found.text());
-            !is_known && last[&(who(found), found.text())] == at
-        })
-        .collect();
-    let mut kept = kept.into_iter();
-    all.retain(|_| kept.next().unwrap_or(false));
+    drop_repeated(&mut all);
     let bytes: usize = all.iter().map(|found| found.text().len()).sum();
     let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
         Kind::Changes => SentenceTraits::of(all[at].text()).with_faint_cues(),
@@ -257,34 +213,68 @@ fn found(
     let (replaced, doubted) = overruled(&claims, is_rule);
     // What revokes nothing, unless its words say so, is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
-    let mut ranks: Vec<Option<Rank>> = Vec::with_capacity(all.len());
-    let mut has_rule = false;
+    let is_kept = |at: usize| matches!(all[at].kind, Kind::Kept) && replaced[at].is_none();
+    let is_quoted = |at: usize| matches!(all[at].kind, Kind::Rule | Kind::Kept) && replaced[at].is_none();
+    let first_rule = (0..all.len()).find(|at| is_quoted(*at));
+    let mut changes = vec![Vec::new(); all.len()];
+    let mut ranks = Vec::with_capacity(all.len());
     for (at, found) in all.iter().enumerate() {
-        let own = Some(Rank::of(found, at));
-        let doubted = doubted[at].iter().filter(|rule| replaced[**rule].is_none());
-        let doubted = doubted.filter_map(|rule| ranks[*rule]);
-        let of_any = own.filter(|_| found.changes_any && has_rule);
-        let rank = match found.kind {
-            Kind::Rule | Kind::Kept => doubted.chain(own).min(),
-            Kind::Lifts | Kind::Changes if revoking.contains(&at) => own.map(Rank::of_certain),
-            Kind::Lifts | Kind::Changes => of_any,
-            Kind::Doubts => doubted.chain(of_any).min(),
-        };
-        let rank = rank.filter(|_| replaced[at].is_none());
-        if matches!(found.kind, Kind::Rule | Kind::Kept) {
-            has_rule |= rank.is_some();
+        if replaced[at].is_some() {
+            ranks.push(None);
+            continue;
         }
-        // What changes a rule is preferred to the rule.
-        ranks.push(rank.map(|rank| Rank {
-            is_rule: rank.position == Reverse(at),
-            ..rank
-        }));
+        doubted[at].iter().for_each(|rule| changes[*rule].push(at));
+        let changes_kept = || doubted[at].iter().any(|rule| is_kept(*rule));
+        let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
+        let rank = found.rank(at);
+        ranks.push(match found.kind {
+            Kind::Kept => None,
+            // The rule is in the view in any case.
+            Kind::Rule | Kind::Doubts if changes_kept() => Some(Rank {
+                doubt: 0,
+                is_weak: false,
+                ..rank
+            }),
+            Kind::Rule => Some(rank),
+            Kind::Lifts | Kind::Changes if revoking.contains(&at) => Some(Rank { doubt: 0, ..rank }),
+            Kind::Lifts | Kind::Changes | Kind::Doubts => Some(rank).filter(|_| changes_any()),
+        });
     }
-    let found = all.into_iter().zip(ranks);
-    let quoted = found.filter(|(found, _)| found.kind != Kind::Kept);
-    quoted
-        .filter_map(|(found, rank)| Some((rank?, found.instruction)))
+    let ranked = all.into_iter().zip(ranks).zip(changes);
+    ranked
+        .map(|((found, rank), changes)| RankedInstruction {
+            rank,
+            is_rule: matches!(found.kind, Kind::Rule | Kind::Kept),
+            was_quoted: found.was_quoted,
+            instruction: found.instruction,
+            changes,
+        })
         .collect()
+}
+
+/// Drops all but the last of the same instructions of a speaker, and one without a speaker if a named one gave the same.
+fn drop_repeated(all: &mut Vec<FoundInstruction>) {
+    let speaker = |found: &FoundInstruction| found.instruction.speaker.map(Role::name);
+    let (mut last, mut speakers): (HashMap<_, usize>, HashMap<_, usize>) = Default::default();
+    for (at, found) in all.iter().enumerate() {
+        last.insert((speaker(found), found.text()), at);
+        if speaker(found).is_some() {
+            speakers.insert(found.text(), at);
+        }
+    }
+    // The one that represents each.
+    let by: Vec<usize> = all
+        .iter()
+        .map(|found| match speaker(found) {
+            None => *speakers.get(found.text()).unwrap_or(&last[&(None, found.text())]),
+            named => last[&(named, found.text())],
+        })
+        .collect();
+    for (at, by) in by.iter().enumerate() {
+        all[*by].was_quoted |= all[at].was_quoted;
+    }
+    let mut nth = 0..;
+    all.retain(|_| nth.next().is_some_and(|at| by[at] == at));
 }
 
 /// Whether a sentence that sets a rule by its words alone, or is from an earlier summary, may only change a rule.
@@ -339,7 +329,7 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             certainty: match kind {
                 Kind::Rule if is_learned => learned.rule_score(),
                 Kind::Rule => CERTAIN,
-                _ => learned.change_score().min(DOUBTFUL - 1),
+                _ => learned.change_score(),
             },
             was_quoted: false,
             kind,
@@ -375,38 +365,12 @@ const LIFTING: usize = 160;
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;
 
-/// The indexes of the instructions that fit, in order: clear ones are taken first, then the others, newest first in both;
-/// then a few doubtful ones, the most certain first, because a long conversation always has some.
-fn within(all: &[(Rank, Instruction)], room: u64, costs: &[u64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|at| all[*at].0);
-    let (mut rest, mut rest_for_doubtful, mut doubtful) = (room, room / 4, 0);
-    let mut without_change = None;
-    order.retain(|at| {
-        let (cost, rank) = (costs[*at], all[*at].0);
-        let is_too_much = cost > rest_for_doubtful || doubtful >= MOST_DOUBTFUL;
-        // A rule is never quoted without what changes it.
-        if cost > rest || rank.doubt > 0 && is_too_much || without_change == Some(rank.position) {
-            without_change = Some(rank.position);
-            return false;
-        }
-        rest -= cost;
-        if rank.is_doubtful {
-            rest_for_doubtful = rest_for_doubtful.saturating_sub(cost);
-            doubtful += 1;
-        }
-        true
-    });
-    order.sort_unstable();
-    order
-}
-
-/// Most doubtful instructions in a summary. They may take a quarter of the tokens for instructions.
-const MOST_DOUBTFUL: usize = 8;
-
 /// The instructions that [`registry`] detects and that are not doubtful.
 pub(super) fn certain(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
-    let found = found(rules_from, earlier, &[]).into_iter();
-    let certain = found.filter(|(rank, _)| !rank.is_doubtful);
-    certain.map(|(_, instruction)| instruction).collect()
+    let all = found(rules_from, earlier, &[]);
+    let certain = within(&all, (u64::MAX, 0), |_| 1);
+    certain
+        .into_iter()
+        .map(|at| all[at].instruction.clone())
+        .collect()
 }

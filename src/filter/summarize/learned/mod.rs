@@ -25,8 +25,7 @@ const SURE: i32 = 250;
 /// By how much the score of a change exceeds that of a rule if a sentence that sets a rule only changes one, in thousandths.
 const RATHER: i32 = 480;
 
-/// Score below which a sentence sets no rule even if it has a known form, in thousandths. Of unseen sentences with a known
-/// form, 3% of those that set a rule are below it, and half of the others.
+/// Score below which a sentence sets no rule even if it has a known form, in thousandths.
 const NONE: i32 = -680;
 
 /// Before the first word of a sentence.

@@ -1,6 +1,7 @@
 //! Doubtful instructions: those whose words alone hardly read like a rule, of which a long conversation always has some.
 
 use super::super::quoted_instructions::certain;
+use super::super::words::Sentence;
 use super::*;
 
 /// Unseen rules, the clear ones and the doubtful ones.
@@ -32,13 +33,42 @@ fn quoted(texts: &[&str], previous: Option<&str>, budget: u64) -> Vec<String> {
 #[test]
 fn few_doubtful_instructions_are_quoted_after_all_clear_ones() {
     let [clear, doubtful] = unseen();
+    // Of the first ones, none changes another.
     let (clear, doubtful) = (&clear[..20], &doubtful[..40]);
-    let quoted = |rules: &[&str]| quoted(rules, None, 100_000);
-    assert_eq!(quoted(doubtful).len(), 8);
-    let both = quoted(&[clear, doubtful].concat());
+    let all = [clear, doubtful].concat();
+    // Some read like changes, which have places of their own.
+    assert!((8..=12).contains(&quoted(doubtful, None, 100_000).len()));
+    let both = quoted(&all, None, 100_000);
     assert!(clear.iter().all(|rule| both.contains(&rule.to_string())));
+    let tokens_of_clear = quoted(clear, None, 100_000)
+        .iter()
+        .map(|rule| words(rule) + 2)
+        .sum::<u64>()
+        + 4;
+    assert_eq!(quoted(&all, None, tokens_of_clear), clear);
+    let some = quoted(&all, None, tokens_of_clear + 40);
+    assert!(clear.iter().all(|rule| some.contains(&rule.to_string())));
+    assert!((clear.len() + 1..clear.len() + 8).contains(&some.len()));
 }
 
+#[test]
+fn the_most_certain_of_the_doubtful_instructions_are_quoted() {
+    let [_, doubtful] = unseen();
+    let mut by_score: Vec<(i32, &str)> = doubtful[..40].iter().map(|rule| (score(rule), *rule)).collect();
+    by_score.sort_unstable();
+    let best: Vec<&str> = by_score[32..].iter().map(|(_, rule)| *rule).collect();
+    let quoted = quoted(&doubtful[..40], None, 100_000);
+    assert!(
+        best.iter().all(|rule| quoted.contains(&rule.to_string())),
+        "{best:?}\n{quoted:?}"
+    );
+}
+
+fn score(rule: &str) -> i32 {
+    Sentence::of(without_list_mark(rule)).map_or(i32::MIN, |sentence| sentence.learned().rule_score())
+}
+
+/// With or without the messages that the earlier summary covers.
 #[test]
 fn doubtful_instructions_of_an_earlier_summary_leave_no_room_for_further_ones() {
     let [_, doubtful] = unseen();
@@ -49,12 +79,17 @@ fn doubtful_instructions_of_an_earlier_summary_leave_no_room_for_further_ones() 
         .map(|text| Instruction::new(Some(Role::User), text))
         .collect();
     let previous = text::beginning(&head(&[]), &block);
-    assert_eq!(quoted(&doubtful[20..40], Some(&previous), 100_000), first);
+    for further in [&doubtful[20..40], &doubtful[..40]] {
+        let quoted = quoted(further, Some(&previous), 100_000);
+        assert!(first.iter().all(|rule| quoted.contains(rule)));
+        // Some rules read like changes.
+        assert!(quoted.len() <= first.len() + 4, "{quoted:?}");
+    }
 }
 
 #[test]
-fn what_changes_a_rule_takes_no_tokens_of_newer_rules() {
-    let old = [
+fn a_rule_is_quoted_with_what_changes_it_or_not_at_all() {
+    let pair = [
         "Write in a formal tone.",
         "On reflection, a casual tone works better.",
     ];
@@ -63,9 +98,42 @@ fn what_changes_a_rule_takes_no_tokens_of_newer_rules() {
         "Never delete a backup.",
         "Always ask me before you commit.",
     ];
-    let all = [&old[..], &newer[..]].concat();
-    assert_eq!(quoted(&all, None, 1000), all);
-    let (tight, loose) = (quoted(&all, None, 26), quoted(&all[..3], None, 26));
-    assert_eq!(tight, newer);
-    assert_eq!(loose, all[..3]);
+    let all = [&pair[..], &newer[..]].concat();
+    let block = pair.map(|text| Instruction::new(Some(Role::User), text));
+    let previous = text::beginning(&head(&[]), &block);
+    for budget in 4..60 {
+        for quoted in [
+            quoted(&pair, None, budget),
+            quoted(&all, None, budget),
+            quoted(&[], Some(&previous), budget),
+            quoted(&newer, Some(&previous), budget),
+        ] {
+            let has = |text: &str| quoted.contains(&text.to_string());
+            assert!(!has(pair[0]) || has(pair[1]), "{budget}: {quoted:?}");
+        }
+    }
+    assert_eq!(quoted(&all, None, 60), all);
+    assert_eq!(quoted(&all, None, 26), newer);
+}
+
+#[test]
+fn what_changes_a_rule_of_a_kept_summary_comes_before_newer_rules() {
+    let change = "On reflection, a casual tone works better.";
+    let newer = ["Write short commit messages.", "Write tests for each module."];
+    let sources: Vec<SummarySource<'_>> = [change].iter().chain(&newer).map(|text| of_user(text)).collect();
+    let options = |budget| ExtractOptions {
+        style: SummaryStyle {
+            instruction_share: 100,
+            ..SummaryStyle::default()
+        },
+        kept: vec![Instruction::new(Some(Role::User), "Write in a formal tone.")],
+        ..ExtractOptions::new(budget)
+    };
+    let quoted = |budget| instructions(&sources, None, &options(budget), &words).unwrap();
+    assert_eq!(quoted(60).len(), 3);
+    let tight: Vec<String> = quoted(20).into_iter().map(|one| one.text).collect();
+    assert!(
+        tight.contains(&change.to_string()) && tight.len() < 3,
+        "{tight:?}"
+    );
 }
