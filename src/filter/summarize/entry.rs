@@ -57,13 +57,16 @@ pub(super) fn push_quoted(out: &mut String, before: &str, text: &str) {
 /// Appends a text with a prefix. Further lines are indented; empty lines are kept empty.
 pub(super) fn write_lines(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
-    for (index, line) in text.split('\n').enumerate() {
-        if index > 0 && !line.is_empty() {
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        out.push_str(&text[from..=end]);
+        from = end + 1;
+        if !text[from..].is_empty() && !text[from..].starts_with('\n') {
             out.push_str("  ");
         }
-        out.push_str(line);
-        out.push('\n');
     }
+    out.push_str(&text[from..]);
+    out.push('\n');
 }
 
 /// Parses a line into speaker and text.
