@@ -95,20 +95,16 @@ impl Kept {
     /// Keeps turns unchanged.
     pub fn of(dialogue: &Dialogue, mut turns: Vec<usize>) -> Kept {
         turns.sort_unstable();
-        let mut shares = vec![0.0; dialogue.turns.len()];
-        turns.iter().for_each(|turn| shares[*turn] = 1.0);
         let lines: Vec<&str> = turns
             .iter()
             .map(|turn| dialogue.turns[*turn].text.as_str())
             .collect();
-        Kept {
-            text: lines.join("\n"),
-            tokens: turns.iter().map(|turn| dialogue.turns[*turn].tokens).sum(),
-            shares,
-        }
+        let tokens = turns.iter().map(|turn| dialogue.turns[*turn].tokens).sum();
+        Kept::quoted(dialogue, lines.join("\n"), tokens)
     }
 
-    /// Keeps the sentences that occur in a text. Those of one or two words may occur by chance, and do not count.
+    /// Keeps the sentences that occur in a text. Those of one or two words may occur by chance; they do not count, except in turns
+    /// without longer ones.
     pub fn quoted(dialogue: &Dialogue, text: String, tokens: u64) -> Kept {
         let share = |turn: &Turn| {
             let sentences = turn.text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);

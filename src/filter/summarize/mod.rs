@@ -335,7 +335,7 @@ pub fn instructions(
     quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)
 }
 
-/// The detected instructions without doubtful ones, also those of the summary to replace.
+/// The detected instructions, and those of the summary to replace; without doubtful ones that it does not quote.
 pub(in crate::filter) fn certain_instructions(
     rules_from: &[SummarySource<'_>],
     previous: Option<&str>,

@@ -155,6 +155,7 @@ impl FoundInstruction {
 
     fn rank(&self, position: usize) -> Rank {
         Rank {
+            is_usual: true,
             doubt: match self.kind {
                 Kind::Rule if self.certainty >= DOUBTFUL => 0,
                 _ => CERTAIN.saturating_sub(self.certainty),
@@ -171,25 +172,32 @@ fn found(
     earlier: &[Instruction],
     kept: &[Instruction],
 ) -> Vec<RankedInstruction> {
-    // Instructions of an earlier summary are kept even if their form is not recognized.
-    let known = |kind: Kind| {
-        move |one: &Instruction| {
-            let found = detected(&one.text, Role::User).next();
-            let sets_a_rule = |found: &FoundInstruction| found.kind == Kind::Rule && found.text() == one.text;
-            FoundInstruction {
-                instruction: one.clone(),
-                strength: Sentence::of(&one.text)
-                    .and_then(|sentence| sentence.strength())
-                    .unwrap_or(u32::MAX),
-                certainty: found.filter(sets_a_rule).map_or(CERTAIN, |found| found.certainty),
-                was_quoted: true,
-                kind,
-                changes_any: false,
-            }
+    // Instructions of an earlier summary are kept even if they are not recognized.
+    let known = |one: &Instruction| {
+        let found = detected(&one.text, Role::User).find(|found| found.text() == one.text);
+        let unknown = || FoundInstruction {
+            instruction: one.clone(),
+            strength: u32::MAX,
+            certainty: CERTAIN,
+            was_quoted: true,
+            kind: Kind::Rule,
+            changes_any: false,
+        };
+        FoundInstruction {
+            instruction: one.clone(),
+            was_quoted: true,
+            ..found.unwrap_or_else(unknown)
         }
     };
-    let kept = kept.iter().map(known(Kind::Kept));
-    let mut all: Vec<FoundInstruction> = kept.chain(earlier.iter().map(known(Kind::Rule))).collect();
+    let of_kept = |one: &Instruction| FoundInstruction {
+        kind: Kind::Kept,
+        ..known(one)
+    };
+    let mut all: Vec<FoundInstruction> = kept
+        .iter()
+        .map(of_kept)
+        .chain(earlier.iter().map(known))
+        .collect();
     let speakers = [Role::User, Role::System, Role::Developer];
     let speaking: Vec<&SummarySource<'_>> = rules_from
         .iter()
@@ -218,26 +226,28 @@ fn found(
     let first_rule = (0..all.len()).find(|at| is_quoted(*at));
     let mut changes = vec![Vec::new(); all.len()];
     let mut ranks = Vec::with_capacity(all.len());
+    let replaces_kept: HashSet<usize> = (0..all.len())
+        .filter(|at| all[*at].kind == Kind::Kept)
+        .filter_map(|at| replaced[at])
+        .collect();
     for (at, found) in all.iter().enumerate() {
         if replaced[at].is_some() {
             ranks.push(None);
             continue;
         }
         doubted[at].iter().for_each(|rule| changes[*rule].push(at));
-        let changes_kept = || doubted[at].iter().any(|rule| is_kept(*rule));
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
         let rank = found.rank(at);
         ranks.push(match found.kind {
             Kind::Kept => None,
-            // The rule is in the view in any case.
-            Kind::Rule | Kind::Doubts if changes_kept() => Some(Rank {
+            _ if replaces_kept.contains(&at) || doubted[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
+                is_usual: false,
                 doubt: 0,
-                is_weak: false,
                 ..rank
             }),
             Kind::Rule => Some(rank),
             Kind::Lifts | Kind::Changes if revoking.contains(&at) => Some(Rank { doubt: 0, ..rank }),
-            Kind::Lifts | Kind::Changes | Kind::Doubts => Some(rank).filter(|_| changes_any()),
+            _ => Some(rank).filter(|_| found.was_quoted || changes_any()),
         });
     }
     let ranked = all.into_iter().zip(ranks).zip(changes);
@@ -245,6 +255,10 @@ fn found(
         .map(|((found, rank), changes)| RankedInstruction {
             rank,
             is_rule: matches!(found.kind, Kind::Rule | Kind::Kept),
+            is_doubtful: match rank {
+                Some(rank) => rank.doubt > 0,
+                None => found.kind == Kind::Kept && found.certainty < DOUBTFUL,
+            },
             was_quoted: found.was_quoted,
             instruction: found.instruction,
             changes,
@@ -365,7 +379,7 @@ const LIFTING: usize = 160;
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;
 
-/// The instructions that [`registry`] detects and that are not doubtful.
+/// The instructions that [`registry`] detects, except doubtful ones that no earlier summary quotes.
 pub(super) fn certain(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
     let all = found(rules_from, earlier, &[]);
     let certain = within(&all, (u64::MAX, 0), |_| 1);

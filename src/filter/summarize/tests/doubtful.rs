@@ -117,23 +117,80 @@ fn a_rule_is_quoted_with_what_changes_it_or_not_at_all() {
 }
 
 #[test]
-fn what_changes_a_rule_of_a_kept_summary_comes_before_newer_rules() {
-    let change = "On reflection, a casual tone works better.";
-    let newer = ["Write short commit messages.", "Write tests for each module."];
-    let sources: Vec<SummarySource<'_>> = [change].iter().chain(&newer).map(|text| of_user(text)).collect();
-    let options = |budget| ExtractOptions {
-        style: SummaryStyle {
-            instruction_share: 100,
-            ..SummaryStyle::default()
-        },
-        kept: vec![Instruction::new(Some(Role::User), "Write in a formal tone.")],
-        ..ExtractOptions::new(budget)
-    };
-    let quoted = |budget| instructions(&sources, None, &options(budget), &words).unwrap();
-    assert_eq!(quoted(60).len(), 3);
-    let tight: Vec<String> = quoted(20).into_iter().map(|one| one.text).collect();
-    assert!(
-        tight.contains(&change.to_string()) && tight.len() < 3,
-        "{tight:?}"
-    );
+fn what_changes_a_rule_of_a_kept_summary_comes_first() {
+    let newer = [
+        "Never push to main.",
+        "Always ask me before you commit.",
+        "Never delete a backup.",
+    ];
+    for (rule, change) in [
+        (
+            "Write in a formal tone.",
+            "On reflection, a casual tone works better.",
+        ),
+        ("Never deploy on Fridays.", "You can deploy on Fridays now."),
+        ("Always use tabs.", "Use spaces instead."),
+    ] {
+        let texts = [&[change][..], &newer[..]].concat();
+        let sources: Vec<SummarySource<'_>> = texts.iter().map(|text| of_user(text)).collect();
+        let options = ExtractOptions {
+            style: SummaryStyle {
+                instruction_share: 100,
+                ..SummaryStyle::default()
+            },
+            kept: vec![Instruction::new(Some(Role::User), rule)],
+            ..ExtractOptions::new(20)
+        };
+        let quoted: Vec<String> = instructions(&sources, None, &options, &words)
+            .unwrap()
+            .into_iter()
+            .map(|one| one.text)
+            .collect();
+        assert!(
+            quoted.contains(&change.to_string()) && quoted.len() < 4,
+            "{quoted:?}"
+        );
+    }
+}
+
+/// Pairs of an unseen rule that is not doubtful and its change, both of which are found if there are no others.
+fn pairs() -> Vec<[&'static str; 2]> {
+    let lines = include_str!("unseen_changes.txt").lines();
+    let pairs = lines
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(old, new)| [old, new]);
+    let is_clear = |rule: &str| certain(&[of_user(rule)], &[]).len() == 1;
+    let are_found = |pair: &[&str; 2]| quoted(pair, None, 1000) == *pair && is_clear(pair[0]);
+    pairs.filter(are_found).collect()
+}
+
+#[test]
+fn changes_without_a_known_rule_are_quoted_next_to_many_rules() {
+    for eight in pairs().chunks_exact(8).take(8) {
+        let quoted = quoted(&eight.concat(), None, 4000);
+        for [rule, change] in eight {
+            let has = |text: &str| quoted.contains(&text.to_string());
+            assert!(!has(rule) || has(change), "{rule} {change}");
+        }
+    }
+}
+
+#[test]
+fn the_next_summary_of_the_same_messages_quotes_the_same() {
+    let [clear, doubtful] = unseen();
+    let pairs = pairs();
+    for nth in 0..8 {
+        let of = |all: &[&'static str]| all[8 * nth..8 * nth + 8].to_vec();
+        let texts = [of(&clear), of(&doubtful), pairs[4 * nth..4 * nth + 4].concat()].concat();
+        for budget in (20..500).step_by(23) {
+            let first = quoted(&texts, None, budget);
+            let block: Vec<Instruction> = first
+                .iter()
+                .map(|text| Instruction::new(Some(Role::User), text))
+                .collect();
+            let previous = text::beginning(&head(&[]), &block);
+            assert_eq!(quoted(&texts, Some(&previous), budget), first, "{budget}");
+            assert_eq!(quoted(&[], Some(&previous), budget), first, "{budget} {texts:?}");
+        }
+    }
 }
