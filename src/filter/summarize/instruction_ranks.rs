@@ -38,12 +38,12 @@ const MOST_CHANGES: usize = 3;
 const MOST_DOUBTFUL: [usize; 2] = [8, 4];
 
 /// The indexes of the instructions that fit into a budget of tokens, in order. Certain ones are taken first, those with a clear
-/// form before the others, newest first in both; then doubtful ones, the most certain first. Doubtful rules take at most
-/// `doubtful_budget` tokens; a change without a known rule may concern any of the certain rules, so that as many
-/// are taken. `cost` returns the tokens of an instruction.
+/// form before the others, newest first in both; then doubtful ones, the most certain first: rules within `doubtful_budget`
+/// tokens, and changes within as many. A change without a known rule may concern any of the certain rules, so that as many may
+/// be taken. `cost` returns the tokens of an instruction.
 pub(super) fn within(
     all: &[RankedInstruction],
-    (mut budget, mut doubtful_budget): (u64, u64),
+    (mut budget, doubtful_budget): (u64, u64),
     cost: impl Fn(usize) -> u64,
 ) -> Vec<usize> {
     let ranked = |at: usize| Some((all[at].rank?, at));
@@ -53,14 +53,18 @@ pub(super) fn within(
     let certain = all
         .iter()
         .filter(|one| one.is_rule && one.rank.is_some() && !one.is_doubtful);
-    let mut counts = [MOST_DOUBTFUL[0], MOST_DOUBTFUL[1].max(certain.count())];
+    let mut limits = [
+        (MOST_DOUBTFUL[0], doubtful_budget),
+        (MOST_DOUBTFUL[1].max(certain.count()), doubtful_budget),
+    ];
     for kept in all.iter().filter(|one| one.is_doubtful && one.rank.is_none()) {
-        let count = &mut counts[usize::from(!kept.is_rule)];
+        let (count, _) = &mut limits[usize::from(!kept.is_rule)];
         *count = count.saturating_sub(1);
     }
     let mut taken = vec![false; all.len()];
     for (_, at) in order {
-        let (one, count) = (&all[at], &mut counts[usize::from(!all[at].is_rule)]);
+        let one = &all[at];
+        let (count, rest) = &mut limits[usize::from(!one.is_rule)];
         let is_limited = one.is_doubtful && !one.was_quoted;
         if taken[at] || is_limited && *count == 0 {
             continue;
@@ -68,14 +72,14 @@ pub(super) fn within(
         let changes = one.changes.iter().rev().take(MOST_CHANGES);
         let group: Vec<usize> = changes.copied().chain([at]).filter(|at| !taken[*at]).collect();
         let tokens: u64 = group.iter().map(|at| cost(*at)).sum();
-        let is_too_much = one.is_rule && tokens > doubtful_budget || group.len() > *count;
+        let is_too_much = tokens > *rest || group.len() > *count;
         if tokens > budget || is_limited && is_too_much {
             continue;
         }
         budget -= tokens;
         if one.is_doubtful {
             *count = count.saturating_sub(group.len());
-            doubtful_budget = doubtful_budget.saturating_sub(if one.is_rule { tokens } else { 0 });
+            *rest = rest.saturating_sub(tokens);
         }
         group.into_iter().for_each(|at| taken[at] = true);
     }
