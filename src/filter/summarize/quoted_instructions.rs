@@ -71,9 +71,9 @@ pub(super) fn registry(
             let costs = vec![OnceCell::new(); all.len()];
             let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;
-            // The head and the heading take tokens too.
+            // The head and the heading take tokens too. Doubtful rules and doubtful changes get an eighth each.
             loop {
-                let fitting = within(&all, (room, room / 4), cost);
+                let fitting = within(&all, (room, room / 8), cost);
                 let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
                 if over == 0 || fitting.is_empty() {
