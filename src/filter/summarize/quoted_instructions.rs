@@ -341,9 +341,9 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             instruction: Instruction::new(Some(speaker), text),
             strength,
             certainty: match kind {
-                Kind::Rule if is_learned => learned.rule_score(),
+                Kind::Rule if is_learned => learned.rule,
                 Kind::Rule => CERTAIN,
-                _ => learned.change_score(),
+                _ => learned.change,
             },
             was_quoted: false,
             kind,

@@ -55,10 +55,10 @@ const LENGTHS: [usize; 4] = [3, 6, 11, 19];
 /// How clearly a sentence belongs to a class: above 0 it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LearnedScores {
-    /// As one that sets a rule.
-    rule: i32,
-    /// As one that changes a rule.
-    change: i32,
+    /// As one that sets a rule, in thousandths.
+    pub rule: i32,
+    /// As one that changes a rule, in thousandths.
+    pub change: i32,
 }
 
 impl Sentence {
@@ -72,16 +72,6 @@ impl Sentence {
 }
 
 impl LearnedScores {
-    /// How clearly the words read like a standing instruction, in thousandths above the boundary.
-    pub(super) fn rule_score(self) -> i32 {
-        self.rule
-    }
-
-    /// How clearly the words read like a change of a standing instruction, in thousandths above the boundary.
-    pub(super) fn change_score(self) -> i32 {
-        self.change
-    }
-
     /// Whether the words read like a standing instruction.
     pub(super) fn sets_a_rule(self) -> bool {
         self.rule > 0

@@ -65,7 +65,7 @@ fn the_most_certain_of_the_doubtful_instructions_are_quoted() {
 }
 
 fn score(rule: &str) -> i32 {
-    Sentence::of(without_list_mark(rule)).map_or(i32::MIN, |sentence| sentence.learned().rule_score())
+    Sentence::of(without_list_mark(rule)).map_or(i32::MIN, |sentence| sentence.learned().rule)
 }
 
 /// With or without the messages that the earlier summary covers.

@@ -421,3 +421,11 @@ fn an_ordinary_statement_of_the_form_of_a_rule_sets_none() {
         ],
     );
 }
+
+#[test]
+fn a_name_is_not_a_limit() {
+    distinguishes(
+        &["Max 100 words per answer.", "Maximum is 300 words."],
+        &["Max and Daisy.", "Max is great, he always cheers me up."],
+    );
+}
