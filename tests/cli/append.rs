@@ -179,7 +179,7 @@ fn with_a_format_the_operand_is_the_text_and_the_state_is_opaque() {
         r#"echo '[{"role":"user","content":"1"}]' | convo append --from openai-chat --to openai-chat -q two"#,
     )
     .fine()
-    .gives("[\n{\"role\":\"user\",\"content\":\"1\"},\n{\"role\":\"user\",\"content\":\"two\"}\n]\n");
+    .gives("[{\"role\":\"user\",\"content\":\"1\"},{\"role\":\"user\",\"content\":\"two\"}]\n");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn several_sessions_in_one_value_keep_their_bytes() {
     env.write("many.jsonl", REQUESTS);
     env.run(&["truncate", "-q", "--keep-last", "1", "-i", "many.jsonl"])
         .fine();
-    let cut = "{\"messages\":[{\"role\":\"user\",\"content\":\"3\"}]}\n\n{\"messages\" : [{\"role\":\"user\",\"content\":\"4\"}]}\n";
+    let cut = "{\"messages\":[ {\"role\":\"user\",\"content\":\"3\"}]}\n\n{\"messages\" : [{\"role\":\"user\",\"content\":\"4\"}]}\n";
     assert_eq!(env.read("many.jsonl"), cut);
     env.write("a.json", REQUEST);
     for inputs in [

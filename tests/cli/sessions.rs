@@ -111,10 +111,53 @@ fn damaged_lines_between_sessions_are_preserved() {
     env.run(&["truncate", "-q", "--keep-last", "1", "-i", "lines.jsonl"])
         .status(65);
     let expected = LINES.replace(
-        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"A\"},{\"role\":\"user\",\"content\":\"y\"}], \"tools\":[]}",
-        "{\"tools\":[],\"messages\":[{\"role\":\"user\",\"content\":\"y\"}]}",
+        "{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"A\"},",
+        "",
     );
     assert_eq!(env.read("lines.jsonl"), expected);
+}
+
+/// The document was formatted anew, and values that are not messages were dropped.
+#[test]
+fn a_request_keeps_the_bytes_of_unchanged_messages() {
+    let request = concat!(
+        "{\n  \"model\": \"m\",\n  \"system\": \"be\",\n  \"temperature\": 0.10,\n  \"messages\": [\n",
+        "    {\"content\": \"caf\\u00e9\",  \"role\": \"user\"},\n    5,\n    {\"role\": \"assistant\", \"content\": \"b\"},\n",
+        "    {\"role\": \"user\", \"content\": \"c\"},\n    {\"role\": \"assistant\", \"content\": \"d\"}\n  ],\n  \"tools\": [ ]\n}\n"
+    );
+    let changed = |name: &str, file: &str, arguments: &[&str], text: &[&str]| {
+        let env = Env::new();
+        env.write(name, file);
+        let done = env.run(&[arguments, &["-q", "-i", name], text].concat());
+        assert!([0, 65].contains(&done.status), "{done}");
+        env.read(name)
+    };
+    let anthropic = ["drop", "--from", "anthropic"];
+    let drop = |file: &str, what: [&str; 2]| changed("a.json", file, &[&anthropic[..], &what].concat(), &[]);
+    let second =
+        ",\n    {\"role\": \"user\", \"content\": \"c\"},\n    {\"role\": \"assistant\", \"content\": \"d\"}";
+    assert_eq!(drop(request, ["--exchange", "2"]), request.replace(second, ""));
+    let system = "  \"system\": \"be\",\n";
+    assert_eq!(drop(request, ["--role", "system"]), request.replace(system, ""));
+    let text = "{ \"model\": \"g\", \"input\": \"a\",  \"store\": true }";
+    let append = ["append", "--from", "openai-responses"];
+    assert_eq!(
+        changed("r.json", text, &append, &["b"]),
+        text.replace(
+            "\"a\"",
+            "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"}]"
+        )
+    );
+    let lines = "{\"parts\":[ {\"text\":\"a\"} ], \"role\":\"user\"}\r\n{\"role\":\"us\r\n\r\n{\"role\":\"model\",\"parts\":[{\"text\":\"b\"}]}\r\n";
+    assert_eq!(
+        changed(
+            "l.jsonl",
+            lines,
+            &["drop", "--from", "gemini", "--role", "assistant"],
+            &[]
+        ),
+        lines[..lines.find("{\"role\":\"model\"").unwrap()]
+    );
 }
 
 /// An error of one session is reported, the next one is processed, and a file loses nothing.

@@ -50,7 +50,7 @@ pub use sidecar::Sidecar;
 pub use source::Source;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
-pub use write_back::write_back;
+pub use write_back::{with_member, write_back};
 
 /// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
 macro_rules! form {

@@ -9,10 +9,11 @@ use super::read;
 use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, SessionInput, WritePurpose, written};
-use crate::model::json;
+use crate::model::json::{self, Dialect, Members};
 use crate::model::session::Class;
 use std::collections::HashMap;
 use std::io::Write;
+use std::ops::Range;
 
 /// Writes sessions back to the input that they were read from.
 pub fn write_back<C: Editor>(
@@ -107,7 +108,7 @@ pub fn write_back<C: Editor>(
         false => frame.splice(&edits),
     };
     let after = match instructions {
-        Some(change) => with_member(&after, change),
+        Some((name, value)) => with_member(&after, name, value.as_deref()),
         None => after,
     };
     written(out.write_all(&with_increased_count::<C>(&after, added)))
@@ -118,11 +119,33 @@ fn damaged(what: &str) -> Error {
     Error::data(what).hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
 }
 
-/// The document with a changed member; all other bytes are unchanged unless the member is added or removed.
-fn with_member(document: &[u8], (name, value): MemberChange) -> Vec<u8> {
-    match (json::member(document.trim_ascii(), name), &value) {
-        (Some(before), Some(now)) => replaced(document, before, now),
-        _ => json::with_members(document, &[(name, value.as_deref())]).unwrap_or_else(|_| document.to_vec()),
+/// The document with a changed, added or removed member; all other bytes are unchanged.
+pub fn with_member(document: &[u8], name: &str, value: Option<&[u8]>) -> Vec<u8> {
+    let object = document.trim_ascii();
+    if let (Some(before), Some(now)) = (json::member(object, name), value) {
+        return replaced(document, before, now);
+    }
+    let (mut spans, mut named) = (Vec::new(), Vec::new());
+    if let Ok(mut scan) = Members::new(object, Dialect::Python) {
+        while let Ok(Some(member)) = scan.next() {
+            named.extend((member.name() == name).then_some(spans.len()));
+            spans.push(member.start..member.end);
+        }
+    }
+    let count = spans.len();
+    let with = |part: Range<usize>, by: &[u8]| replaced(document, &object[part], by);
+    match (named.as_slice(), value) {
+        // With the comma next to it.
+        (&[nth], _) if nth + 1 < count => with(spans[nth].start..spans[nth + 1].start, b""),
+        (&[nth], _) if nth > 0 => with(spans[nth - 1].end..spans[nth].end, b""),
+        ([], Some(value)) if count > 1 => {
+            let (last, comma) = (spans[count - 1].end, spans[count - 2].end..spans[count - 1].start);
+            with(
+                last..last,
+                &[&object[comma], &json::quoted(name), b": ", value].concat(),
+            )
+        }
+        _ => json::with_members(document, &[(name, value)]).unwrap_or_else(|_| document.to_vec()),
     }
 }
 

@@ -18,6 +18,7 @@ mod order;
 pub(super) mod part_losses;
 mod print;
 pub(super) mod request_part;
+mod source_layout;
 mod system;
 pub mod token_figures;
 pub(super) mod turns;

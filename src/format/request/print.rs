@@ -1,5 +1,6 @@
 //! Prints a history as a document: a request body, or the original array.
 
+use super::source_layout::{with_source_layout, with_source_lines};
 use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{WritePurpose, WriteTarget, written};
@@ -8,8 +9,8 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;
 
-/// Writes one session's view, one element per line. A history that is written back keeps its original form; one for a
-/// model is always a request body.
+/// Writes one session's view, one element per line. A history that is written back keeps its original form, and the
+/// bytes of its source where they have not changed; one for a model is always a request body.
 pub fn write(
     api: Api,
     session: &Session,
@@ -19,6 +20,27 @@ pub fn write(
     if purpose == WritePurpose::Return && session.metadata("response").is_some() {
         return Err(response_refused());
     }
+    let origin = session.origin().filter(|_| purpose == WritePurpose::Return);
+    let Some(origin) = origin else {
+        return print(api, session, view, WriteTarget(purpose, out, report));
+    };
+    let mut now = Vec::new();
+    print(api, session, view, WriteTarget(purpose, &mut now, report))?;
+    let is_lines = input(api, session, purpose).is_some_and(|input| input == "lines");
+    let document = match is_lines && !now.starts_with(b"[") {
+        true => Some(with_source_lines(api, &origin.bytes, &now)),
+        false => with_source_layout(api, &origin.bytes, &now),
+    };
+    written(out.write_all(&document.unwrap_or(now)))
+}
+
+/// As [`write`], without the bytes of a source.
+fn print(
+    api: Api,
+    session: &Session,
+    view: &View,
+    WriteTarget(purpose, out, report): WriteTarget<'_>,
+) -> Result<()> {
     if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }

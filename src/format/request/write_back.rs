@@ -32,8 +32,9 @@ pub fn write_back(
         WriteTarget(WritePurpose::Return, &mut whole, report),
     )?;
     // A section on one line must remain on one line.
-    match memchr::memchr(b'\n', &origin.bytes) {
-        Some(_) => written(out.write_all(whole.trim_ascii_end())),
-        None => written(out.write_all(&json::compact(&whole).0)),
+    let is_one_line = |bytes: &[u8]| memchr::memchr(b'\n', bytes).is_none();
+    match is_one_line(&origin.bytes) && !is_one_line(&whole) {
+        true => written(out.write_all(&json::compact(&whole).0)),
+        false => written(out.write_all(whole.trim_ascii_end())),
     }
 }

@@ -115,7 +115,7 @@ fn write_sessions(
         sessions,
         writer: match returns {
             true => StreamWriter::Returning(SessionGroups::new(&export)),
-            false => StreamWriter::Sessions(SessionWriter::new(value.as_deref())),
+            false => StreamWriter::Sessions(SessionWriter::new(value)),
         },
         written,
         out,
@@ -146,7 +146,7 @@ struct StreamDestination<'s> {
 enum StreamWriter<'s> {
     /// Writes back into a log that several sessions share.
     Returning(SessionGroups<'s>),
-    Sessions(SessionWriter<'s>),
+    Sessions(SessionWriter),
 }
 
 impl StreamDestination<'_> {
@@ -279,7 +279,7 @@ impl Destination for StreamDestination<'_> {
 
     fn finish(&mut self) -> anyhow::Result<()> {
         let sessions = &mut self.written.sessions;
-        match std::mem::replace(&mut self.writer, StreamWriter::Sessions(SessionWriter::new(None))) {
+        match std::mem::replace(&mut self.writer, StreamWriter::Sessions(SessionWriter::default())) {
             StreamWriter::Returning(returning) => returning.finish(self.sessions.tail(), sessions, self.out),
             StreamWriter::Sessions(waiting) => waiting.finish(self.export, sessions, self.out),
         }

@@ -13,8 +13,10 @@ use convo::format::report::Report;
 use convo::format::{self, EditedSession, Format, Stream, WritePurpose};
 use convo::model::json::{self, ObjectBuilder, quoted};
 use convo::model::session::{Class, Session};
+use convo::model::source_bytes::SourceBytes;
 use convo::model::view::View;
 use std::io::Write;
+use std::sync::Arc;
 
 /// Writes sessions in another format.
 pub struct Export<'c> {
@@ -281,24 +283,32 @@ impl<'e> SessionGroups<'e> {
 
 /// Writes the sessions of one input in a format. The sessions of a document are held back until it is known whether
 /// any of them changes.
-pub struct SessionWriter<'v> {
+#[derive(Default)]
+pub struct SessionWriter {
     /// The original document, if its own format is requested.
-    value: Option<&'v [u8]>,
+    value: Option<Arc<SourceBytes>>,
+    is_changed: bool,
     waiting: Vec<Session>,
 }
 
-impl<'v> SessionWriter<'v> {
+impl SessionWriter {
     /// Creates a writer for an input with these bytes; none if the original bytes must not be written.
-    pub fn new(value: Option<&'v [u8]>) -> Self {
+    pub fn new(value: Option<Vec<u8>>) -> Self {
+        let source = |bytes| {
+            Arc::new(SourceBytes {
+                bytes,
+                ..SourceBytes::default()
+            })
+        };
         SessionWriter {
-            value,
-            waiting: Vec::new(),
+            value: value.map(source),
+            ..SessionWriter::default()
         }
     }
 
     /// Marks a session as changed.
     pub fn changed(&mut self) {
-        self.value = None;
+        self.is_changed = true;
     }
 
     /// Adds the next session; `written` counts the sessions of the output.
@@ -310,11 +320,14 @@ impl<'v> SessionWriter<'v> {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         self.waiting.push(session);
-        if self.value.is_some() {
+        if self.value.is_some() && !self.is_changed {
             return Ok(());
         }
-        for session in self.waiting.drain(..) {
+        for mut session in self.waiting.drain(..) {
             *written += 1;
+            if let (Some(value), None) = (&self.value, session.origin()) {
+                session.set_origin(value.clone());
+            }
             export.write(&session, *written, out)?;
         }
         Ok(())
@@ -322,7 +335,7 @@ impl<'v> SessionWriter<'v> {
 
     /// Finishes after the last session.
     pub fn finish(self, export: &Export<'_>, written: &mut usize, out: &mut dyn Write) -> anyhow::Result<()> {
-        let Some(value) = self.value else {
+        let Some(value) = self.value.filter(|_| !self.is_changed) else {
             return Ok(());
         };
         single(export.to, *written + 1)?;
@@ -331,7 +344,7 @@ impl<'v> SessionWriter<'v> {
             report_dangling(export.context, export.label, session, &View::replay(session));
         }
         Ok(out
-            .write_all(value)
+            .write_all(&value.bytes)
             .map_err(|error| Error::io("cannot write", error))?)
     }
 }

@@ -316,7 +316,7 @@ impl CatCommand {
             .value
             .take()
             .filter(|_| opened.format == to && self.model.is_none());
-        let mut exported = SessionWriter::new(value.as_deref());
+        let mut exported = SessionWriter::new(value);
         let reading = InputSettings {
             exports: true,
             ..reading
