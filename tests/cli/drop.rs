@@ -135,3 +135,23 @@ fn a_plan_is_a_list_of_ids() {
         .says("cannot read the plan");
     assert_eq!(std::fs::read(env.log("trip")).unwrap(), log);
 }
+
+/// A file without messages was written, which was then refused as unknown.
+#[test]
+fn a_file_that_could_not_be_read_again_is_not_written() {
+    let env = Env::new();
+    let claude = crate::agents::claude("5d1f0a4e-0000-4000-8000-000000000001", "/src", "Why?");
+    let responses = r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#;
+    for (name, file) in [("claude.jsonl", claude.as_str()), ("request.json", responses)] {
+        env.write(name, file);
+        env.run(&["drop", "--exchange", "1", "-i", name])
+            .status(2)
+            .says("the remaining file would not be recognized as");
+        assert_eq!(env.read(name), file);
+    }
+    // With the format, the rest is readable.
+    let from = ["--from", "openai-responses"];
+    env.run(&[&["drop", "--exchange", "1", "-i", "request.json"], &from[..]].concat())
+        .status(0);
+    env.run(&[&["cat", "request.json"], &from[..]].concat()).status(0);
+}

@@ -115,7 +115,7 @@ fn a_running_session_is_not_changed_in_place() {
     // Without -i the result is printed; with -i a session that is not in use is changed.
     env.run(&["truncate", "--keep-last", "0", &name]).status(0);
     std::fs::remove_file(mark).unwrap();
-    env.run(&["truncate", "--keep-last", "0", "-i", &name, "-q"])
+    env.run(&["drop", "--role", "assistant", "-i", &name, "-q"])
         .status(0);
     assert!(std::fs::read(&path).unwrap() != before);
     let recent = format!("claude-code:{SECOND}");
@@ -125,10 +125,10 @@ fn a_running_session_is_not_changed_in_place() {
         &claude(SECOND, "/src", "x"),
         0,
     );
-    env.run(&["truncate", "--keep-last", "0", "-i", &recent])
+    env.run(&["drop", "--role", "assistant", "-i", &recent])
         .status(75)
         .says("a change in the last 2 minutes");
-    env.run(&["truncate", "--keep-last", "0", "-i", "--force", &recent, "-q"])
+    env.run(&["drop", "--role", "assistant", "-i", "--force", &recent, "-q"])
         .status(0);
 }
 

@@ -17,6 +17,7 @@ mod event_ids;
 mod foreign;
 mod new_file;
 pub mod processed;
+mod recognized;
 mod request;
 pub mod retention;
 mod stored;
@@ -44,6 +45,7 @@ use convo::store::{FileStat, Rewrite};
 use destination::Planner;
 use dry_run::DryRun;
 use foreign::ForeignFile;
+use recognized::HeadWriter;
 use std::io::ErrorKind::NotFound;
 use std::path::Path;
 use stored::StoredSession;
@@ -205,9 +207,15 @@ fn replace(
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
     let label = opened.label.clone();
+    let format = edit.to.unwrap_or(opened.format);
     let mut written = WrittenOutput::default();
     rewrite(path, options, &label, |out| {
-        stream(context, opened, edit, out, &mut written, planner)
+        let mut out = HeadWriter::new(out);
+        stream(context, opened, edit, &mut out, &mut written, planner)?;
+        let given = edit.reading.args.from.is_some();
+        Ok(out
+            .check(path, format, given)
+            .map_err(|error| named(error, &label))?)
     })?;
     written.report(context, edit);
     Ok(())
