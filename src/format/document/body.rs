@@ -2,11 +2,15 @@
 
 use super::elements;
 use crate::format::request::Api;
+use crate::format::request::request_part::extra_object;
 use crate::model::json::{self, Dialect, Members, ObjectBuilder};
 use std::borrow::Cow;
 
 /// An element and its offset in the document.
 pub type Listed<'a> = (usize, Cow<'a, [u8]>);
+
+/// A member and its name.
+type NamedValue<'a> = (String, Cow<'a, [u8]>);
 
 /// The expected input, for error messages.
 pub const EXPECTED_INPUT: &str = "a message nor a request body";
@@ -19,11 +23,11 @@ pub struct Body<'a> {
     /// The instructions and their offset.
     pub system: Option<Listed<'a>>,
     /// The other members of its request; `None` for an array.
-    pub rest: Option<Vec<(String, &'a [u8])>>,
+    pub rest: Option<Vec<NamedValue<'a>>>,
     /// Its form if it was not a list: `text` or `lines`.
     pub instead: Option<&'static str>,
-    /// The other members of its response.
-    pub response: Option<Vec<(String, &'a [u8])>>,
+    /// The other members of its response; the list of answers has those of its answer.
+    pub response: Option<Vec<NamedValue<'a>>>,
     /// Whether it is one of several answers in a response.
     pub is_choice: bool,
     /// Message members that the response has for its answer.
@@ -118,10 +122,10 @@ pub fn bodies(api: Api, value: &[u8], start: usize) -> Vec<Body<'_>> {
                 body.system = Some((place(value), value.into()));
                 // Keep the alternative name, so that the member is written back under it.
                 if nth > 0 {
-                    body.rest.get_or_insert_default().push((name, b"null"));
+                    body.rest.get_or_insert_default().push((name, b"null"[..].into()));
                 }
             }
-            None => body.rest.get_or_insert_default().push((name, value)),
+            None => body.rest.get_or_insert_default().push((name, value.into())),
         }
     }
     vec![body]
@@ -142,21 +146,28 @@ fn answers<'a>(api: Api, value: &'a [u8], list: &'a [u8], at: usize) -> Vec<Body
     };
     let reported = shape.answer.iter();
     let answer: Vec<_> = reported.filter_map(|(name, from)| member(name, from)).collect();
-    let body = |listed: Vec<Listed<'a>>| Body {
-        list: listed,
-        response: Some(rest.clone()),
-        is_choice: shape.element.is_some(),
-        answer: answer.clone(),
-        ..Body::default()
+    let body = |listed: Vec<Listed<'a>>, choice: Option<Vec<u8>>| {
+        let rest = rest
+            .iter()
+            .map(|(name, value)| (name.clone(), Cow::Borrowed(*value)));
+        let choice = choice.map(|choice| (shape.list.to_string(), json::array([choice]).into()));
+        Body {
+            list: listed,
+            response: Some(rest.chain(choice).collect()),
+            is_choice: shape.element.is_some(),
+            answer: answer.clone(),
+            ..Body::default()
+        }
     };
     let listed = elements(list).into_iter().map(|(offset, raw)| (at + offset, raw));
     let Some(name) = shape.element else {
-        return vec![body(listed.map(|(at, raw)| (at, raw.into())).collect())];
+        return vec![body(listed.map(|(at, raw)| (at, raw.into())).collect(), None)];
     };
     listed
         .filter_map(|(at, choice)| {
             let element = json::member(choice, name)?;
-            Some(body(vec![(at, element.into())]))
+            let others = extra_object(choice, &[name]);
+            Some(body(vec![(at, element.into())], others))
         })
         .collect()
 }

@@ -201,6 +201,12 @@ impl<'a> DocumentReader<'a> {
         }
         // A response may have several answers.
         self.many |= bodies.iter().any(|body| body.is_choice);
+        let response = self.api.interface().shape().response.as_ref();
+        let answers = response.map(|shape| json::list(value, shape.list).len());
+        if bodies.iter().any(|body| body.is_choice) && answers > Some(bodies.len()) {
+            let place = self.place(start);
+            report.damage(place, "an answer without a message; not read");
+        }
         for body in bodies {
             self.session(body, report);
         }

@@ -325,7 +325,12 @@ fn request_bodies_keep_their_shape() {
 fn responses_are_read() {
     let anthropic = r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}"#;
     let openai = r#"{"id":"resp_1","object":"response","model":"m","output":[{"type":"reasoning","id":"r","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}],"usage":{"input_tokens":3}}"#;
-    let gemini = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3},"modelVersion":"m"}"#;
+    let gemini = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":3},"modelVersion":"m"}"#;
+    let answer = read(Api::Gemini, gemini).metadata("response").unwrap();
+    same(
+        std::str::from_utf8(&answer).unwrap(),
+        r#"{"usageMetadata":{"promptTokenCount":3},"modelVersion":"m","candidates":[{"finishReason":"STOP","index":0}]}"#,
+    );
     for (api, text) in [
         (Api::Anthropic, anthropic),
         (Api::OpenaiResponses, openai),
@@ -341,6 +346,15 @@ fn responses_are_read() {
         );
         assert!(json::member(line.as_bytes(), "usage").is_some_and(|raw| raw.starts_with(b"{")));
     }
+    let blocked = gemini.replace("[{\"content", "[{\"finishReason\":\"SAFETY\"},{\"content");
+    let mut report = Report::default();
+    convert(
+        Format::Gemini,
+        &DocumentSource::alone(blocked.as_bytes()),
+        &mut report,
+    )
+    .unwrap();
+    assert!(report.is_damaged());
     // A response is exported as a history, but not written back without its other members.
     let session = read(Api::OpenaiResponses, openai);
     let (history, report) = printed(Api::OpenaiResponses, &session, WritePurpose::Export);
