@@ -10,7 +10,7 @@ pub use options::{TrainingOptions, TrainingThinking};
 
 use super::report::{Loss, LossSet, Report};
 use super::request::{self, Api};
-use super::spec::{FormatSpec, WriteTarget, written};
+use super::spec::{FormatSpec, WritePurpose, WriteTarget, written};
 use crate::error::{Position, Result};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
@@ -49,13 +49,10 @@ pub const TRL: FormatSpec = FormatSpec {
     ..FormatSpec::BLANK
 };
 
-const LOSSES: LossSet = LossSet::of(&[
-    Loss::Reasoning,
-    Loss::Signature,
-    Loss::Attachment,
-    Loss::Part,
-    Loss::Orphan,
-]);
+const LOSSES: LossSet =
+    LossSet::USUAL
+        .without(&[Loss::Arguments, Loss::Name])
+        .with(&[Loss::Model, Loss::Summary, Loss::Orphan]);
 
 /// The variant of training data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +72,10 @@ pub fn write(
     WriteTarget(_, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let mut losses = Report::default();
-    let request = request::elements(Api::OpenaiChat, session, view, &mut losses)?;
+    losses.count_line_losses(session);
+    let (api, purpose) = (Api::OpenaiChat, WritePurpose::Export);
+    let own = request::was_read_from(api, session);
+    let request = request::built_of(api, own, session, view, purpose, &mut losses);
     // The options determine the handling of reasoning.
     losses.losses.remove(&Loss::Reasoning);
     report.findings.append(&mut losses.findings);

@@ -7,7 +7,7 @@ const LOG: [&str; 7] = [
     r#"{"role":"system","content":"Be terse."}"#,
     r#"{"role":"user","content":"Look"}"#,
     r#"{"role":"assistant","content":null,"reasoning":[{"type":"text","text":"I read."}],"tool_calls":[{"id":"a","type":"function","function":{"name":"Read","arguments":"{\"path\": \"x\"}"}},{"id":"b","type":"function","function":{"name":"Read","arguments":"oops"}}]}"#,
-    r#"{"role":"tool","tool_call_id":"a","content":"1"}"#,
+    r#"{"role":"tool","tool_call_id":"a","content":"1","metadata":{"is_error":true}}"#,
     r#"{"role":"tool","tool_call_id":"b","content":[{"type":"text","text":"2"}]}"#,
     r#"{"role":"assistant","content":"Done.","id":"m7","timestamp":"2026-01-01T00:00:00Z"}"#,
 ];
@@ -39,6 +39,9 @@ fn fine_tuning_has_arguments_as_strings_and_weights() {
     );
     assert_eq!(line["parallel_tool_calls"], true);
     assert_eq!(report.losses.get(&Loss::Reasoning), Some(&1));
+    for loss in [Loss::Id, Loss::Timestamp, Loss::Metadata, Loss::Header] {
+        assert_eq!(report.losses.get(&loss), Some(&1), "{loss:?}");
+    }
     let trained = TrainingOptions {
         train_last: Some(1),
         ..TrainingOptions::default()
