@@ -1,7 +1,7 @@
 //! Converts the lines of a Kimi Code log.
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
-use super::message::{add_content, member, parts, reasoning_parts};
+use super::message::{add_content, member, parts, reply_parts};
 use crate::format::kit::{Assembly, Decoded, SideSession, SummaryDraft};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
@@ -371,13 +371,8 @@ fn steps(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> 
         events.push(looped(&event.finish()));
     };
     event("step.begin", "uuid", &[]);
-    let is_silent = |part: &Vec<u8>| json::member(part, "text") == Some(b"\"\"");
-    let has_more =
-        !annotated.calls().is_empty() || !reasoning_parts(annotated, &mut Report::default()).is_empty();
-    for part in parts(annotated, report) {
-        if !(has_more && is_silent(&part)) {
-            event("content.part", "stepUuid", &[("part", &part)]);
-        }
+    for part in reply_parts(annotated, report) {
+        event("content.part", "stepUuid", &[("part", &part)]);
     }
     for call in annotated.calls() {
         let call = CallMembers::of_function(call, report);

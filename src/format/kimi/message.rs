@@ -52,7 +52,16 @@ pub fn parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u
     parts
 }
 
-pub fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+/// The parts of a reply, without empty texts unless the reply has nothing else.
+pub fn reply_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+    let reasoning = reasoning_parts(annotated, &mut Report::default());
+    let has_more = !annotated.calls().is_empty() || !reasoning.is_empty();
+    let is_silent = |part: &Vec<u8>| has_more && json::member(part, "text") == Some(b"\"\"");
+    let parts = parts(annotated, report).into_iter();
+    parts.filter(|part| !is_silent(part)).collect()
+}
+
+fn reasoning_parts(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
     let thoughts = annotated.reasoning().into_iter().filter_map(|part| {
         let text = member(part, "text").or(member(part, "thinking"));
         let encrypted = member(part, "encrypted_content");

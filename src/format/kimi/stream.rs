@@ -1,6 +1,6 @@
 //! Converts the lines of a Kimi CLI display stream.
 
-use super::message::{add_content, function_call, member, parts};
+use super::message::{add_content, function_call, member, parts, reply_parts};
 use crate::format::kit::{Assembly, Decoded};
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -181,9 +181,8 @@ pub fn encode(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<
     match annotated.message.role() {
         Role::Assistant => {
             events.push(("StepBegin", b"{}".to_vec()));
-            let parts = parts(annotated, report).into_iter();
-            let has_text = |part: &Vec<u8>| json::member(part, "text") != Some(b"\"\"");
-            events.extend(parts.filter(has_text).map(|part| ("ContentPart", part)));
+            let parts = reply_parts(annotated, report).into_iter();
+            events.extend(parts.map(|part| ("ContentPart", part)));
             for call in annotated.calls() {
                 events.push(("ToolCall", function_call(call, report)));
             }

@@ -46,6 +46,32 @@ fn in_place_all_lines_of_a_step_are_removed() {
     assert_eq!(env.read("wire.jsonl"), left);
 }
 
+/// A reply of a display stream that lost its reasoning was written as a step without content, which is not a message.
+#[test]
+fn an_empty_reply_remains_when_its_reasoning_is_dropped() {
+    let env = Env::new();
+    let line = |kind: &str, payload: &str| {
+        format!("{{\"timestamp\":1.5,\"message\":{{\"type\":\"{kind}\",\"payload\":{payload}}}}}\n")
+    };
+    let thought = format!("{{\"type\":\"think\",\"think\":\"{}\"}}", "hmm ".repeat(300));
+    let stream = [
+        line("TurnBegin", "{\"user_input\":\"one\"}"),
+        line("StepBegin", "{\"n\":1}"),
+        line("ContentPart", &thought),
+        line("TurnBegin", "{\"user_input\":\"two\"}"),
+        line("StepBegin", "{\"n\":2}"),
+        line("ContentPart", "{\"type\":\"text\",\"text\":\"hi\"}"),
+    ];
+    let head = "{\"type\":\"metadata\",\"protocol_version\":\"1\"}\n";
+    env.write("wire.jsonl", head.to_string() + &stream.concat());
+    env.run(&["compact", "--budget", "200", "-i", "wire.jsonl"])
+        .status(0)
+        .says("4 to 4 messages");
+    assert!(!env.read("wire.jsonl").contains("hmm"));
+    let messages = env.run(&["cat", "--to", "jsonl", "wire.jsonl"]).status(0);
+    assert_eq!(messages.out().lines().count(), 4, "{messages}");
+}
+
 #[test]
 fn sessions_from_elsewhere_are_refused() {
     let env = Env::new();
