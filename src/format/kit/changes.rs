@@ -143,9 +143,8 @@ fn same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// The view of the source: the result of the events for which `is_own` holds.
+/// The view of the source: the result of the events for which `is_own` holds, even if a later event undoes them.
 pub fn source_view(session: &Session, is_own: impl Fn(usize) -> bool) -> View {
-    let live = session.live_events().into_iter();
-    let own = live.filter(|index| View::is_moved_by(session, *index) && is_own(*index));
+    let own = (0..session.len()).filter(|index| View::is_moved_by(session, *index) && is_own(*index));
     View::after(session, own.collect())
 }

@@ -1,5 +1,6 @@
 //! Writes edited sessions back to their input, copying all other bytes.
 
+use super::changes::ElementChange;
 use super::codec::{Codec, lines_of};
 use super::editor::{Editor, ElementEdits, MemberChange, Writer};
 use super::frame::{ElementEdit, Frame, replaced};
@@ -256,6 +257,13 @@ fn edits_of<C: Editor>(
             let mut list = codec.edit(&edits, &mut writer);
             if source.is_side_session {
                 move_after_messages(&edits, &mut list);
+            }
+            let is_kept = |edit: &ElementEdit| matches!(edit, ElementEdit::Keep(_));
+            let keeps_all = list.len() == source.raws.len() && list.iter().all(is_kept);
+            if keeps_all && edits.changes.iter().any(|change| *change != ElementChange::None) {
+                let what = format!("the change cannot be written to {}", C::PHRASE);
+                let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+                return Err(Error::usage(what).hint(hint));
             }
             let list = link::<C>(&source.raws, list);
             codec.check(&edits, &list)?;

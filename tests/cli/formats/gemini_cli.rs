@@ -60,6 +60,18 @@ fn rewound_messages_are_removed() {
     env.run(&["migrate", "log.jsonl", "--out", "moved"]).status(0);
 }
 
+/// Gemini CLI sends no message that starts with a slash; `undo` reported success and changed nothing.
+#[test]
+fn a_change_without_effect_is_refused() {
+    let env = Env::new();
+    let log = [FIRST.to_string(), user("a", "/stats"), user("b", "ask")].join("\n") + "\n";
+    env.write("chat.jsonl", &log);
+    env.run(&["undo", "-i", "chat.jsonl"])
+        .status(2)
+        .says("chat.jsonl: the change cannot be written to a Gemini CLI log");
+    assert_eq!(env.read("chat.jsonl"), log);
+}
+
 #[test]
 fn a_cut_adds_a_line_and_changes_none() {
     let env = Env::new();

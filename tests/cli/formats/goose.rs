@@ -51,6 +51,22 @@ fn a_cut_hides_messages_and_an_append_adds_a_line() {
     assert!(now.starts_with(before) && now.contains("One more"));
 }
 
+/// `undo` reported success and left the messages hidden.
+#[test]
+fn messages_that_goose_hid_are_shown_again() {
+    let env = Env::new();
+    env.write("tray.jsonl", LINES);
+    let count = |env: &Env| {
+        let view = env.run(&["cat", "-q", "--to", "jsonl", "tray.jsonl"]);
+        view.out().lines().count()
+    };
+    let before = count(&env);
+    env.run(&["undo", "-i", "tray.jsonl"])
+        .status(0)
+        .says("undid compact");
+    assert_eq!(count(&env), before + 5);
+}
+
 #[test]
 fn a_summary_is_for_the_model_alone() {
     let env = Env::new();

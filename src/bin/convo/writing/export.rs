@@ -109,6 +109,7 @@ impl Export<'_> {
             _ => self.purpose,
         };
         format::write_page(self.to, session, view, (purpose, &self.page), out, report)
+            .map_err(|error| named(error, self.label))
     }
 }
 
