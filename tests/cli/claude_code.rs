@@ -340,3 +340,27 @@ fn attachments_are_cut_and_changed_in_place() {
     assert!(built.out().contains(r#""prompt":"Oslo""#), "{built}");
     assert_eq!(built.out().lines().count(), attached().lines().count(), "{built}");
 }
+
+/// The summary became a branch: the model received neither the messages nor their summary.
+#[test]
+fn a_log_without_parents_gets_no_summary_in_place() {
+    let env = Env::new();
+    let text: String = (0..120)
+        .map(|nth| format!("Line {nth} of the report. "))
+        .collect();
+    let line = |role: &str, id: &str, text: &str| {
+        format!(
+            "{{\"parentUuid\":null,\"isSidechain\":false,\"type\":\"{role}\",\"uuid\":\"{id}\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"role\":\"{role}\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let log = [
+        line("user", "a", "Report."),
+        line("assistant", "b", &text),
+        line("user", "c", "And now?"),
+    ];
+    env.write("log.jsonl", log.concat());
+    env.run(&["summarize", "--keep-last", "1", "-i", "log.jsonl"])
+        .status(2)
+        .says("a log without parents cannot get a summary in place");
+    assert_eq!(env.read("log.jsonl"), log.concat());
+}

@@ -96,8 +96,27 @@ fn change(
             report,
         };
         keep_branches_separate(log, &mut changes, &first.lines, others, &mut maker);
+        check_order(log, &changes)?;
     }
     write_log(log, changes, out)
+}
+
+fn has_parent(new: &NewLine) -> bool {
+    json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""))
+}
+
+/// Returns an error if a log in which no line has a parent, so that it is read in line order, would get lines with one
+/// before a message, which would hide each other.
+fn check_order(log: &ClaudeLog, changes: &LineChanges) -> Result<()> {
+    let is_kept = |line: usize| log.lines[line].is_message() && changes.lines[line] != LineChange::Removed;
+    let new = changes.new.iter().filter(|(_, new)| new.iter().any(has_parent));
+    let first = new.map(|(at, _)| *at).min().unwrap_or(log.lines.len());
+    if log.linked || changes.parents.contains_key(&first) || !(first..log.lines.len()).any(is_kept) {
+        return Ok(());
+    }
+    let what = "a log without parents cannot get a summary in place";
+    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+    Err(Error::usage(what).hint(hint))
 }
 
 /// Keeps branches out of the main session. If no remaining line has a parent, a log is read in line order, and branches
@@ -120,8 +139,6 @@ fn keep_branches_separate(
         return;
     }
     let first = main.iter().find(is_kept).copied();
-    let has_parent =
-        |new: &NewLine| json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
     let is_linked = |line: usize| {
         let above = log.lines[line]
             .above
