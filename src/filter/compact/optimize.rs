@@ -108,7 +108,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let fixed = work.total - leaving;
     let room = budget.saturating_sub(fixed + reserve);
     let least = summary::minimum_tokens(work, options, budget).saturating_sub(reserve);
-    let mut levels = match options.steps.summary && is_mostly_too_large(work, &free, room) {
+    let mut levels = match options.steps.summary && is_better_summarized(work, &free, room) {
         true => vec![AtomLevel::Dropped; free.len()],
         false => choose(work, options, &maskable, &free, (room, least)),
     };
@@ -129,12 +129,12 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     Ok(())
 }
 
-/// Whether less than a twentieth of a conversation fits: a summary in sentences then holds about as much as whole
-/// exchanges would, in a third of the time.
-fn is_mostly_too_large(work: &CompactionState<'_>, free: &[usize], room: u64) -> bool {
+/// Whether less than two thirds of a conversation fit: a summary in sentences then holds more than whole exchanges would,
+/// in a third of the time.
+fn is_better_summarized(work: &CompactionState<'_>, free: &[usize], room: u64) -> bool {
     let calls = |atom: &usize| work.atoms[*atom].items.len() > 1;
     let tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();
-    tokens > room.saturating_mul(20) && !free.iter().any(calls)
+    tokens > room.saturating_mul(3) / 2 && !free.iter().any(calls)
 }
 
 /// Tries to reach the target by shortening long results and replacing older ones with placeholders; whether that

@@ -59,6 +59,7 @@ pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
+use quoted_instructions::Doubtful;
 pub(in crate::filter) use quoted_instructions::instructs;
 pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
@@ -195,7 +196,8 @@ pub fn extract(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let (earlier, instructions, beginning) = begin_summary(sources, rules_from, previous, options, count)?;
+    let (earlier, instructions, beginning) =
+        begin_summary(sources, rules_from, previous, (options, Doubtful::Few), count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
@@ -230,14 +232,19 @@ fn begin_summary(
     sources: &[SummarySource<'_>],
     rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    options: &ExtractOptions,
+    (options, doubtful): (&ExtractOptions, Doubtful),
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
-    let instructions =
-        quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)?;
+    let instructions = quoted_instructions::registry(
+        rules_from,
+        &earlier.instructions,
+        (options, doubtful),
+        &size,
+        count,
+    )?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
@@ -257,7 +264,7 @@ pub fn hand_over(
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
     let (mut earlier, instructions, beginning) =
-        begin_summary(sources, rules_from, previous, options, count)?;
+        begin_summary(sources, rules_from, previous, (options, Doubtful::Omitted), count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
@@ -332,7 +339,8 @@ pub fn instructions(
 ) -> Result<Vec<Instruction>, SummaryFailure> {
     let earlier = previous.map(text::read).unwrap_or_default();
     let size = |block: &[Instruction]| count(&instruction_block(block));
-    quoted_instructions::registry(rules_from, &earlier.instructions, options, &size, count)
+    let few = (options, Doubtful::Few);
+    quoted_instructions::registry(rules_from, &earlier.instructions, few, &size, count)
 }
 
 /// The detected instructions, and those of the summary to replace; without doubtful ones that it does not quote.

@@ -51,12 +51,22 @@ impl GivenRule {
     }
 }
 
+/// How many doubtful instructions a summary quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubtful {
+    /// Rules within an eighth of the tokens, and changes within another.
+    Few,
+    /// None that no earlier summary quotes. In a session of an agent, nearly all of them are tasks, and requests are quoted
+    /// anyway.
+    Omitted,
+}
+
 /// The instructions of the block, in log order. `earlier` are those of the previous block; `size` returns the tokens of
 /// the text that begins with a block, `count` those of a line of it.
 pub(super) fn registry(
     rules_from: &[SummarySource<'_>],
     earlier: &[Instruction],
-    options: &ExtractOptions,
+    (options, doubtful): (&ExtractOptions, Doubtful),
     size: &dyn Fn(&[Instruction]) -> u64,
     count: CountFn<'_>,
 ) -> Result<Vec<Instruction>, SummaryFailure> {
@@ -71,9 +81,13 @@ pub(super) fn registry(
             let costs = vec![OnceCell::new(); all.len()];
             let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;
-            // The head and the heading take tokens too. Doubtful rules and doubtful changes get an eighth each.
+            // The head and the heading take tokens too.
             loop {
-                let fitting = within(&all, (room, room / 8), cost);
+                let for_doubtful = match doubtful {
+                    Doubtful::Few => room / 8,
+                    Doubtful::Omitted => 0,
+                };
+                let fitting = within(&all, (room, for_doubtful), cost);
                 let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
                 if over == 0 || fitting.is_empty() {

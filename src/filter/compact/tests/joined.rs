@@ -9,6 +9,7 @@ use super::many::cases;
 use super::sessions::plot;
 use crate::filter::Stamp;
 use crate::filter::tests::histories::sent;
+use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 use proptest::prelude::*;
@@ -38,6 +39,15 @@ fn with_budget(options: &CompactOptions, budget: u64) -> CompactOptions {
         retry: true,
         ..options.clone()
     }
+}
+
+/// The items of the view. A digest is without its id, which derives from the event that inserts it.
+fn contents(session: &Session) -> Vec<String> {
+    let content = |body: String| match body.contains("\"convo\":{\"digest\"") {
+        true => String::from_utf8(json::with_members(body.as_bytes(), &[("id", None)]).unwrap()).unwrap(),
+        false => body,
+    };
+    sent(session).into_iter().map(content).collect()
 }
 
 #[test]
@@ -71,8 +81,8 @@ fn two_joined_compactions_give_the_view_of_both() {
             if let Some(joined) = work.joined(&next) {
                 joins.set(joins.get() + 1);
                 prop_assert_eq!(
-                    sent(&changed(&joined, "evt_two")),
-                    sent(&changed(&next, "evt_two"))
+                    contents(&changed(&joined, "evt_two")),
+                    contents(&changed(&next, "evt_two"))
                 );
             }
             Ok(())

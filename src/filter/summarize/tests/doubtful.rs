@@ -1,5 +1,6 @@
 //! Doubtful instructions: those whose words alone hardly read like a rule, of which a long conversation always has some.
 
+use super::super::handoff::SessionFacts;
 use super::super::quoted_instructions::certain;
 use super::super::words::Sentence;
 use super::*;
@@ -193,4 +194,29 @@ fn the_next_summary_of_the_same_messages_quotes_the_same() {
             assert_eq!(quoted(&[], Some(&previous), budget), first, "{budget} {texts:?}");
         }
     }
+}
+
+#[test]
+fn a_handoff_quotes_doubtful_instructions_only_as_requests() {
+    let [clear, doubtful] = unseen();
+    let (rule, task) = (clear[0], doubtful[0]);
+    let handed = |previous: Option<&str>| {
+        let facts = SessionFacts {
+            requests: [rule, task].map(Into::into).to_vec(),
+            ..SessionFacts::default()
+        };
+        let options = ExtractOptions {
+            covered: Some(10_000),
+            ..ExtractOptions::new(1000)
+        };
+        let rules = [rule, task].map(of_user);
+        hand_over(facts, &rules, &rules, previous, &options, &words).unwrap()
+    };
+    let first = handed(None);
+    assert_eq!(first.instructions, [rule]);
+    assert_eq!(text::read(&first.text).facts.requests, [task]);
+    // Those of an earlier summary are kept.
+    let block = [task].map(|text| Instruction::new(Some(Role::User), text));
+    let previous = text::beginning(&head(&[]), &block);
+    assert_eq!(handed(Some(&previous)).instructions.len(), 2);
 }
