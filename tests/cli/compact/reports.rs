@@ -113,3 +113,31 @@ fn an_unchanged_input_is_reported_and_q_silences_everything() {
     let cut = env.pipe(&["truncate", "-n", "--keep-last", "1"], work(2));
     cut.status(0).says("convo: -: would drop ");
 }
+
+/// A summary in sentences keeps more of a conversation than whole exchanges do, unless most of it fits.
+#[test]
+fn a_conversation_of_which_two_thirds_fit_keeps_whole_exchanges() {
+    let env = Env::new();
+    let exchange = |nth: u32| {
+        format!(
+            "{{\"role\":\"user\",\"content\":\"What grows in bed {nth}? I have seeds of sort {}. The soil there is dry.\"}}\n\
+             {{\"role\":\"assistant\",\"content\":\"Bed {nth} suits beans. Sow {} of them in May. Water them on day {}.\"}}\n",
+            nth * 7,
+            nth * 3,
+            nth + 40
+        )
+    };
+    env.write("garden.jsonl", (0..60).map(exchange).collect::<String>());
+    let (tokens, _) = counted(&env, "garden.jsonl");
+    let messages = |percent: u64| {
+        let budget = (tokens * percent / 100).to_string();
+        let compacted = env
+            .run(&["compact", "-q", "--budget", &budget, "garden.jsonl"])
+            .status(0);
+        env.write("compacted.jsonl", compacted.out());
+        counted(&env, "compacted.jsonl").1
+    };
+    // The summary, and the newest two exchanges.
+    assert_eq!([10, 50].map(messages), [5, 5]);
+    assert!(messages(80) > 60, "{}", messages(80));
+}
