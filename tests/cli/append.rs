@@ -182,6 +182,34 @@ fn with_a_format_the_operand_is_the_text_and_the_state_is_opaque() {
     .gives("[{\"role\":\"user\",\"content\":\"1\"},{\"role\":\"user\",\"content\":\"two\"}]\n");
 }
 
+/// The value was replaced by a list with the new message alone, with status 0.
+#[test]
+fn a_history_that_is_not_a_list_is_not_overwritten() {
+    let env = Env::new();
+    for (format, file) in [
+        (
+            "openai-chat",
+            r#"{"messages":{"role":"user","content":"a"},"model":"m"}"#,
+        ),
+        ("openai-chat", r#"{"messages":"hi","model":"m"}"#),
+        (
+            "openai-responses",
+            r#"{"input":{"role":"user","content":"a"},"model":"m"}"#,
+        ),
+        ("gemini", r#"{"contents":"hi"}"#),
+    ] {
+        env.write("f.json", file);
+        env.run(&["append", "-i", "--from", format, "f.json", "x"])
+            .status(65)
+            .says("is not a list");
+        assert_eq!(env.read("f.json"), file);
+    }
+    env.write("f.json", r#"{"messages":null,"model":"m"}"#);
+    env.run(&["append", "-q", "-i", "--from", "openai-chat", "f.json", "x"])
+        .status(0);
+    assert!(env.read("f.json").contains("\"x\""));
+}
+
 #[test]
 fn a_file_is_printed_or_changed_in_place() {
     let env = Env::new();

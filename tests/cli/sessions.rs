@@ -125,15 +125,16 @@ fn a_request_keeps_the_bytes_of_unchanged_messages() {
         "    {\"content\": \"caf\\u00e9\",  \"role\": \"user\"},\n    5,\n    {\"role\": \"assistant\", \"content\": \"b\"},\n",
         "    {\"role\": \"user\", \"content\": \"c\"},\n    {\"role\": \"assistant\", \"content\": \"d\"}\n  ],\n  \"tools\": [ ]\n}\n"
     );
-    let changed = |name: &str, file: &str, arguments: &[&str], text: &[&str]| {
+    let changed = |name: &str, file: &str, arguments: &[&str], (status, text): (i32, &[&str])| {
         let env = Env::new();
         env.write(name, file);
-        let done = env.run(&[arguments, &["-q", "-i", name], text].concat());
-        assert!([0, 65].contains(&done.status), "{done}");
+        env.run(&[arguments, &["-q", "-i", name], text].concat())
+            .status(status);
         env.read(name)
     };
     let anthropic = ["drop", "--from", "anthropic"];
-    let drop = |file: &str, what: [&str; 2]| changed("a.json", file, &[&anthropic[..], &what].concat(), &[]);
+    let drop =
+        |file: &str, what: [&str; 2]| changed("a.json", file, &[&anthropic[..], &what].concat(), (65, &[]));
     let second =
         ",\n    {\"role\": \"user\", \"content\": \"c\"},\n    {\"role\": \"assistant\", \"content\": \"d\"}";
     assert_eq!(drop(request, ["--exchange", "2"]), request.replace(second, ""));
@@ -142,7 +143,7 @@ fn a_request_keeps_the_bytes_of_unchanged_messages() {
     let text = "{ \"model\": \"g\", \"input\": \"a\",  \"store\": true }";
     let append = ["append", "--from", "openai-responses"];
     assert_eq!(
-        changed("r.json", text, &append, &["b"]),
+        changed("r.json", text, &append, (0, &["b"])),
         text.replace(
             "\"a\"",
             "[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"user\",\"content\":\"b\"}]"
@@ -154,10 +155,61 @@ fn a_request_keeps_the_bytes_of_unchanged_messages() {
             "l.jsonl",
             lines,
             &["drop", "--from", "gemini", "--role", "assistant"],
-            &[]
+            (65, &[])
         ),
         lines[..lines.find("{\"role\":\"model\"").unwrap()]
     );
+    // Messages around a value that is not a message were joined.
+    let joined = r#"[{"role":"assistant","content":"a"},5,{"role":"assistant","content":"b"}]"#;
+    assert_eq!(
+        changed("j.json", joined, &["append", "--from", "anthropic"], (65, &["c"])),
+        joined.replace("\"b\"}", "\"b\"},{\"role\":\"user\",\"content\":\"c\"}")
+    );
+}
+
+/// With a byte order mark, the first message was duplicated, or kept although it was dropped; new lines ended with LF.
+#[test]
+fn lines_keep_their_byte_order_mark_and_line_ends() {
+    let [a, b, c] = [("user", "a"), ("assistant", "b"), ("user", "c")]
+        .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\r\n"));
+    let mark = "\u{feff}";
+    let env = Env::new();
+    let file = format!("{mark}{a}{b}");
+    let append = ["append", "-q", "--from", "openai-chat", "-i", "f.jsonl", "c"];
+    for file in [file.as_str(), file.trim_end()] {
+        env.write("f.jsonl", file);
+        env.run(&append).status(0);
+        assert_eq!(env.read("f.jsonl"), format!("{mark}{a}{b}{c}"));
+    }
+    env.run(&[
+        "drop", "-q", "--from", "openai-chat", "--exchange", "1", "-i", "f.jsonl",
+    ])
+    .status(0);
+    assert_eq!(env.read("f.jsonl"), format!("{mark}{c}"));
+}
+
+/// The body of a request contained the lines that are not messages, without commas.
+#[test]
+fn lines_that_become_a_request_are_valid() {
+    let [system, a, b] = [("system", "x"), ("user", "a"), ("assistant", "b")]
+        .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n"));
+    for other in ["{\"role\":\"us\n", "{}\n", "{\"foo\":1}\n"] {
+        let env = Env::new();
+        env.write("f.jsonl", format!("{system}{other}{a}{b}"));
+        env.run(&[
+            "check", "-q", "--fix", "--for", "anthropic", "--from", "anthropic", "-i", "f.jsonl",
+        ])
+        .status(65);
+        let fixed = env.read("f.jsonl");
+        let fixed: serde_json::Value =
+            serde_json::from_str(&fixed).unwrap_or_else(|error| panic!("{error}: {fixed}"));
+        assert_eq!(fixed["system"], "x");
+        let messages = fixed["messages"].as_array().unwrap();
+        assert!(
+            messages.iter().any(|message| message["content"] == "b"),
+            "{fixed}"
+        );
+    }
 }
 
 /// An error of one session is reported, the next one is processed, and a file loses nothing.

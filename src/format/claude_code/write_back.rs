@@ -106,7 +106,7 @@ fn has_parent(new: &NewLine) -> bool {
 }
 
 /// Returns an error if a log in which no line has a parent, so that it is read in line order, would get lines with one
-/// before a message, which would hide each other.
+/// before a message: the last message, which has none, would hide the new lines and all other messages.
 fn check_order(log: &ClaudeLog, changes: &LineChanges) -> Result<()> {
     let is_kept = |line: usize| log.lines[line].is_message() && changes.lines[line] != LineChange::Removed;
     let new = changes.new.iter().filter(|(_, new)| new.iter().any(has_parent));

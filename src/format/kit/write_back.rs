@@ -120,16 +120,20 @@ fn damaged(what: &str) -> Error {
     Error::data(what).hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
 }
 
-/// The document with a changed, added or removed member; all other bytes are unchanged.
+/// The document with a changed, added or removed member. All other bytes are unchanged, except that white space between
+/// members is removed with the only or a repeated member, or if a member is added to fewer than two.
 pub fn with_member(document: &[u8], name: &str, value: Option<&[u8]>) -> Vec<u8> {
     let object = document.trim_ascii();
     if let (Some(before), Some(now)) = (json::member(object, name), value) {
         return replaced(document, before, now);
     }
-    let (mut spans, mut named) = (Vec::new(), Vec::new());
+    let (mut spans, mut named, mut separator) = (Vec::new(), Vec::new(), 0..0);
     if let Ok(mut scan) = Members::new(object, Dialect::Python) {
         while let Ok(Some(member)) = scan.next() {
             named.extend((member.name() == name).then_some(spans.len()));
+            // The bytes between the name and the value include the colon.
+            let colon = member.start + member.key.len() + 2;
+            separator = colon..member.end - member.value.len();
             spans.push(member.start..member.end);
         }
     }
@@ -143,10 +147,13 @@ pub fn with_member(document: &[u8], name: &str, value: Option<&[u8]>) -> Vec<u8>
             let (last, comma) = (spans[count - 1].end, spans[count - 2].end..spans[count - 1].start);
             with(
                 last..last,
-                &[&object[comma], &json::quoted(name), b": ", value].concat(),
+                &[&object[comma], &json::quoted(name), &object[separator], value].concat(),
             )
         }
-        _ => json::with_members(document, &[(name, value)]).unwrap_or_else(|_| document.to_vec()),
+        _ => match json::with_members(object, &[(name, value)]) {
+            Ok(changed) => replaced(document, object, &changed),
+            Err(_) => document.to_vec(),
+        },
     }
 }
 
@@ -386,5 +393,39 @@ fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
             replaced(bytes, raw, (number + added).to_string().as_bytes())
         }
         _ => bytes.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_changed_added_or_removed() {
+        for (document, name, value, expected) in [
+            ("{\"a\":1, \"b\": 2}\n", "a", Some("3"), "{\"a\":3, \"b\": 2}\n"),
+            ("{\"a\":1,\"b\":[]}", "c", Some("3"), "{\"a\":1,\"b\":[],\"c\":3}"),
+            (
+                "{\"a\" : 1,\n \"b\" : 2}\n",
+                "c",
+                Some("3"),
+                "{\"a\" : 1,\n \"b\" : 2,\n \"c\" : 3}\n",
+            ),
+            ("{ \"a\": 1 }\n", "c", Some("3"), "{\"a\": 1,\"c\":3}\n"),
+            ("{ \"a\": 1, \"b\": 2 }", "a", None, "{ \"b\": 2 }"),
+            ("{ \"a\": 1, \"b\": 2 }", "b", None, "{ \"a\": 1 }"),
+            ("{ \"a\": 1 }\n", "a", None, "{}\n"),
+            (
+                "{\"a\":1, \"b\":2, \"a\":3}",
+                "a",
+                Some("4"),
+                "{\"a\":1, \"b\":2, \"a\":4}",
+            ),
+            ("{\"a\":1, \"b\":2, \"a\":3}", "a", None, "{\"b\":2}"),
+            ("{\"a\":1", "b", Some("2"), "{\"a\":1"),
+        ] {
+            let changed = with_member(document.as_bytes(), name, value.map(str::as_bytes));
+            assert_eq!(String::from_utf8(changed).unwrap(), expected, "{document} {name}");
+        }
     }
 }

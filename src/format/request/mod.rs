@@ -265,8 +265,10 @@ pub fn read(api: Api, elements: &[&[u8]]) -> Vec<RequestUnit> {
         {
             first.note("apart", Some(b"true".to_vec()));
         }
-        // A preserved element is never joined with another.
-        before = role(drafts.last()).filter(|_| exact);
+        // A preserved element is never joined with another; one that is not a message separates no others.
+        if !drafts.is_empty() {
+            before = role(drafts.last()).filter(|_| exact);
+        }
         let records: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(api)).collect();
         if interface.has_compactions() {
             ids.extend(records.iter().map(|record| derive.id(record)));

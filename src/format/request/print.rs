@@ -22,25 +22,48 @@ pub fn write(
     }
     let origin = session.origin().filter(|_| purpose == WritePurpose::Return);
     let Some(origin) = origin else {
-        return print(api, session, view, WriteTarget(purpose, out, report));
+        return print(api, session, view, WriteTarget(purpose, out, report)).map(|_| ());
     };
-    let mut now = Vec::new();
-    print(api, session, view, WriteTarget(purpose, &mut now, report))?;
-    let is_lines = input(api, session, purpose).is_some_and(|input| input == "lines");
-    let document = match is_lines && !now.starts_with(b"[") {
-        true => Some(with_source_lines(api, &origin.bytes, &now)),
-        false => with_source_layout(api, &origin.bytes, &now),
+    check_list(api, &origin.bytes)?;
+    let mut rewritten = Vec::new();
+    let has_lines = print(api, session, view, WriteTarget(purpose, &mut rewritten, report))?;
+    let had_lines = input(api, session, purpose).is_some_and(|input| input == "lines");
+    let document = match had_lines {
+        true => has_lines.then(|| with_source_lines(api, &origin.bytes, &rewritten)),
+        false => with_source_layout(api, &origin.bytes, &rewritten),
     };
-    written(out.write_all(&document.unwrap_or(now)))
+    written(out.write_all(&document.unwrap_or(rewritten)))
 }
 
-/// As [`write`], without the bytes of a source.
+/// Returns an error if the history of a document is a value whose messages were not read, because they would be lost.
+fn check_list(api: Api, source: &[u8]) -> Result<()> {
+    let shape = api.interface().shape();
+    let document = source
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(source)
+        .trim_ascii();
+    let is_element = shape
+        .no_body
+        .iter()
+        .any(|name| json::member(document, name).is_some());
+    match json::member(document, shape.list).filter(|_| !is_element) {
+        None | Some([b'[', ..] | b"null") => Ok(()),
+        Some([b'"', ..]) if shape.text_list => Ok(()),
+        Some(_) => {
+            let error = Error::data(format!("'{}' is not a list", shape.list));
+            Err(error.hint("change the value to a list of messages"))
+        }
+    }
+}
+
+/// As [`write`], without the bytes of a source. Returns whether each element is a line; otherwise the output is one
+/// value.
 fn print(
     api: Api,
     session: &Session,
     view: &View,
     WriteTarget(purpose, out, report): WriteTarget<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     if purpose == WritePurpose::Export {
         report.count_line_losses(session);
     }
@@ -51,12 +74,12 @@ fn print(
             written(out.write_all(&element.raw))?;
             written(out.write_all(b"\n"))?;
         }
-        return Ok(());
+        return Ok(true);
     }
     let text = came_as.is_some_and(|input| input == "text");
     if let Some(text) = alone(api, session, &request).filter(|_| text) {
         written(out.write_all(&text))?;
-        return written(out.write_all(b"\n"));
+        return written(out.write_all(b"\n")).map(|()| false);
     }
     let (open, close) = frame(api, session, purpose, &request);
     written(out.write_all(&open))?;
@@ -70,7 +93,7 @@ fn print(
     } else {
         close
     };
-    written(out.write_all(close))
+    written(out.write_all(close)).map(|()| false)
 }
 
 /// The error of writing back a response: a request lacks its other members, such as its id and the reason of its end.

@@ -6,32 +6,33 @@ use crate::format::kit::{ElementEdit, replaced, with_member};
 use crate::model::json;
 use std::collections::{HashMap, VecDeque};
 
-/// The document `now` with the bytes of its source; `None` if one is a list and the other is not. The history is the
+/// The rewritten document with the bytes of its source; `None` if one is a list and the other is not. The history is the
 /// document or its member of this API.
-pub fn with_source_layout(api: Api, source: &[u8], now: &[u8]) -> Option<Vec<u8>> {
-    let text = source
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(source)
-        .trim_ascii();
-    let now = match memchr::memchr(b'\n', text) {
-        Some(_) => now.trim_ascii(),
-        None => &json::compact(now).0,
+pub fn with_source_layout(api: Api, source: &[u8], rewritten: &[u8]) -> Option<Vec<u8>> {
+    let text = without_mark(source).trim_ascii();
+    let rewritten = match memchr::memchr(b'\n', text) {
+        Some(_) => rewritten.trim_ascii(),
+        None => &json::compact(rewritten).0,
     };
     let frame = |document| Frame::parse(document, 0..document.len(), api.interface().shape().list);
-    let (own, built) = (frame(text), frame(now));
-    if !own.faults.is_empty() || !built.faults.is_empty() || text.first() != now.first() {
+    let (source_frame, new_frame) = (frame(text), frame(rewritten));
+    let is_damaged = !source_frame.faults.is_empty() || !new_frame.faults.is_empty();
+    if is_damaged || text.first() != rewritten.first() {
         return None;
     }
     let elements = |frame: &Frame<'_>| -> Vec<Vec<u8>> {
         let elements = (0..frame.elements.len()).map(|nth| frame.element(nth));
         elements.map(cleaned).collect()
     };
-    let mut document = match own.has_list() && built.has_list() {
-        true => own.splice_laid_out(&aligned(api, &elements(&own), elements(&built))),
+    let mut document = match source_frame.has_list() && new_frame.has_list() {
+        true => {
+            let edits = aligned(api, &elements(&source_frame), elements(&new_frame));
+            source_frame.splice_laid_out(&edits)
+        }
         false => text.to_vec(),
     };
-    for (name, _) in own.members.iter().chain(&built.members) {
-        let (before, after) = (json::member(text, name), json::member(now, name));
+    for (name, _) in source_frame.members.iter().chain(&new_frame.members) {
+        let (before, after) = (json::member(text, name), json::member(rewritten, name));
         let is_same = match (before, after) {
             (Some(before), Some(after)) => json::same(&cleaned(before), after),
             (before, after) => before == after,
@@ -43,27 +44,39 @@ pub fn with_source_layout(api: Api, source: &[u8], now: &[u8]) -> Option<Vec<u8>
     Some(replaced(source, text, &document))
 }
 
-/// As [`with_source_layout`], for a source with one element per line.
-pub fn with_source_lines(api: Api, source: &[u8], now: &[u8]) -> Vec<u8> {
-    let lines: Vec<&[u8]> = source.split_inclusive(|byte| *byte == b'\n').collect();
+/// As [`with_source_layout`], for a source with one element per line. New lines end like the first one.
+pub fn with_source_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Vec<u8> {
+    let text = without_mark(source);
+    let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    let line_end: &[u8] = match lines.first().is_some_and(|line| line.ends_with(b"\r\n")) {
+        true => b"\r\n",
+        false => b"\n",
+    };
     let elements: Vec<Vec<u8>> = lines.iter().map(|line| cleaned(line)).collect();
-    let built = now.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let mut document = Vec::with_capacity(source.len());
-    for edit in aligned(api, &elements, built.map(<[u8]>::to_vec).collect()) {
+    let new = rewritten
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let mut document = Vec::with_capacity(text.len());
+    for edit in aligned(api, &elements, new.map(<[u8]>::to_vec).collect()) {
         if document.last().is_some_and(|last| *last != b'\n') {
-            document.push(b'\n');
+            document.extend_from_slice(line_end);
         }
         match edit {
             ElementEdit::Keep(nth) => document.extend_from_slice(lines[nth]),
             ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => {
-                document.extend_from_slice(&[&raw[..], b"\n"].concat());
+                document.extend_from_slice(&[&raw, line_end].concat());
             }
         }
     }
-    document
+    replaced(source, text, &document)
 }
 
-/// An element as it is read: without white space, damaged text and numbers.
+/// The bytes after a byte order mark.
+fn without_mark(source: &[u8]) -> &[u8] {
+    source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source)
+}
+
+/// An element as the reader sees it: compact, with invalid UTF-8 and NaN replaced.
 fn cleaned(element: &[u8]) -> Vec<u8> {
     let compact = json::compact(element).0;
     String::from_utf8_lossy(&compact).into_owned().into_bytes()
@@ -71,45 +84,80 @@ fn cleaned(element: &[u8]) -> Vec<u8> {
 
 /// The edits that turn the elements of a source into others: each is kept, in order, if it has the same value or is not
 /// a message.
-fn aligned(api: Api, source: &[Vec<u8>], now: Vec<Vec<u8>>) -> Vec<ElementEdit> {
+fn aligned(api: Api, source: &[Vec<u8>], rewritten: Vec<Vec<u8>>) -> Vec<ElementEdit> {
     // Equal for the same members in another order.
-    let print = |raw: &[u8]| (raw.len(), raw.iter().map(|byte| u64::from(*byte)).sum::<u64>());
-    let mut places: HashMap<_, VecDeque<usize>> = HashMap::new();
+    let fingerprint = |raw: &[u8]| (raw.len(), raw.iter().map(|byte| u64::from(*byte)).sum::<u64>());
+    let mut candidates: HashMap<_, VecDeque<usize>> = HashMap::new();
     for (nth, raw) in source.iter().enumerate() {
-        places.entry(print(raw)).or_default().push_back(nth);
+        candidates.entry(fingerprint(raw)).or_default().push_back(nth);
     }
     let mut next = 0;
-    let kept = now.iter().map(|raw| {
-        let places = places.get_mut(&print(raw))?;
-        while places.front().is_some_and(|nth| *nth < next) {
-            places.pop_front();
+    let unchanged = rewritten.iter().map(|raw| {
+        let alike = candidates.get_mut(&fingerprint(raw))?;
+        while alike.front().is_some_and(|nth| *nth < next) {
+            alike.pop_front();
         }
-        let nth = *places.iter().find(|nth| json::same(&source[**nth], raw))?;
+        let nth = *alike.iter().find(|nth| json::same(&source[**nth], raw))?;
         next = nth + 1;
         Some(nth)
     });
-    let kept: Vec<Option<usize>> = kept.collect();
-    // Other elements replace those of the source that are between the kept ones.
-    let mut ends = vec![source.len(); kept.len() + 1];
-    for (nth, kept) in kept.iter().enumerate().rev() {
-        ends[nth] = kept.unwrap_or(ends[nth + 1]);
+    // The index in the source of each unchanged element.
+    let unchanged: Vec<Option<usize>> = unchanged.collect();
+    // Other elements replace those of the source that are between the unchanged ones.
+    let mut ends = vec![source.len(); unchanged.len() + 1];
+    for (nth, index) in unchanged.iter().enumerate().rev() {
+        ends[nth] = index.unwrap_or(ends[nth + 1]);
     }
-    let is_message = |nth: &usize| json::is_value(&source[*nth]) && !records(api, &source[*nth]).is_empty();
-    let mut edits = Vec::with_capacity(now.len());
+    let mut is_message = vec![false; source.len()];
+    unchanged.iter().flatten().for_each(|nth| is_message[*nth] = true);
+    for (raw, is_message) in source.iter().zip(&mut is_message) {
+        *is_message = *is_message || json::is_value(raw) && !records(api, raw).is_empty();
+    }
+    let mut edits = Vec::with_capacity(rewritten.len());
     let mut next = 0;
-    for ((raw, kept), end) in now.into_iter().zip(kept).zip(&ends) {
-        let replaced = (next..*end).find(|nth| kept.is_none() && is_message(nth));
+    for ((raw, index), end) in rewritten.into_iter().zip(unchanged).zip(&ends) {
+        let replaced = (next..*end).find(|nth| index.is_none() && is_message[*nth]);
         let at = replaced.unwrap_or(*end);
-        let passed = (next..at).filter(|nth| !is_message(nth));
+        let passed = (next..at).filter(|nth| !is_message[*nth]);
         edits.extend(passed.map(ElementEdit::Keep));
-        edits.push(match (kept, replaced) {
+        edits.push(match (index, replaced) {
             (Some(nth), _) => ElementEdit::Keep(nth),
             (None, Some(nth)) => ElementEdit::Replace(nth, raw),
             (None, None) => ElementEdit::Insert(raw),
         });
-        next = at + usize::from(kept.or(replaced).is_some());
+        next = at + usize::from(index.or(replaced).is_some());
     }
-    let passed = (next..source.len()).filter(|nth| !is_message(nth));
+    let passed = (next..source.len()).filter(|nth| !is_message[*nth]);
     edits.extend(passed.map(ElementEdit::Keep));
     edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edits(source: &[&str], rewritten: &[&str]) -> Vec<ElementEdit> {
+        let bytes =
+            |raws: &[&str]| -> Vec<Vec<u8>> { raws.iter().map(|raw| raw.as_bytes().to_vec()).collect() };
+        aligned(Api::Anthropic, &bytes(source), bytes(rewritten))
+    }
+
+    #[test]
+    fn elements_are_inserted_among_values_that_are_not_messages() {
+        use ElementEdit::{Insert, Keep, Replace};
+        let [a, b, c] = ["a", "b", "c"].map(|text| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}"));
+        let (a, b, c) = (a.as_str(), b.as_str(), c.as_str());
+        let raw = |text: &str| text.as_bytes().to_vec();
+        let source = ["5", a, "{}", b, "6"];
+        assert_eq!(edits(&source, &[a, b]), (0..5).map(Keep).collect::<Vec<_>>());
+        let inserted = [Keep(0), Keep(1), Keep(2), Insert(raw(c)), Keep(3), Keep(4)];
+        assert_eq!(edits(&source, &[a, c, b]), inserted);
+        let replaced = [Keep(0), Replace(1, raw(c)), Keep(2), Keep(3), Keep(4)];
+        assert_eq!(edits(&source, &[c, b]), replaced);
+        let last = [Keep(0), Keep(1), Keep(2), Keep(3), Keep(4), Insert(raw(c))];
+        assert_eq!(edits(&source, &[a, b, c]), last);
+        assert_eq!(edits(&source, &[]), [Keep(0), Keep(2), Keep(4)]);
+        // An equal element that was moved before another is new.
+        assert_eq!(edits(&[a, "5", b], &[b, a]), [Keep(1), Keep(2), Insert(raw(a))]);
+    }
 }
