@@ -142,11 +142,22 @@ fn a_file_that_could_not_be_read_again_is_not_written() {
     let env = Env::new();
     let claude = crate::agents::claude("5d1f0a4e-0000-4000-8000-000000000001", "/src", "Why?");
     let responses = r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#;
-    for (name, file) in [("claude.jsonl", claude.as_str()), ("request.json", responses)] {
+    // Larger than the head that detection reads.
+    let large = responses.replace(
+        "}]}",
+        &format!("}}],\"instructions\":\"{}\"}}", "y".repeat(70_000)),
+    );
+    let from = "give the format with --from";
+    for (name, file, hint) in [
+        ("claude.jsonl", claude.as_str(), "write the view to a new file"),
+        ("large.json", large.as_str(), from),
+        ("request.json", responses, from),
+    ] {
         env.write(name, file);
         env.run(&["drop", "--exchange", "1", "-i", name])
             .status(2)
-            .says("the remaining file would not be recognized as");
+            .says("the remaining file would not be recognized as")
+            .says(hint);
         assert_eq!(env.read(name), file);
     }
     // With the format, the rest is readable.
@@ -154,4 +165,10 @@ fn a_file_that_could_not_be_read_again_is_not_written() {
     env.run(&[&["drop", "--exchange", "1", "-i", "request.json"], &from[..]].concat())
         .status(0);
     env.run(&[&["cat", "request.json"], &from[..]].concat()).status(0);
+    // Without instructions, the format is another.
+    let anthropic = r#"{"model":"m","system":"x","messages":[{"role":"user","content":"hi"}]}"#;
+    env.write("anthropic.json", anthropic);
+    env.run(&["drop", "--role", "system", "-i", "anthropic.json"])
+        .status(0)
+        .says("would be read as openai-chat; read it with --from anthropic");
 }

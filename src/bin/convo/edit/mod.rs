@@ -213,9 +213,14 @@ fn replace(
         let mut out = HeadWriter::new(out);
         stream(context, opened, edit, &mut out, &mut written, planner)?;
         let given = edit.reading.args.from.is_some();
-        Ok(out
-            .check(path, format, given)
-            .map_err(|error| named(error, &label))?)
+        let other = out.check(path, format, given);
+        if let Some(other) = other.map_err(|error| named(error, &label))? {
+            let (other, format) = (other.name(), format.name());
+            let message =
+                format!("the remaining file would be read as {other}; read it with --from {format}");
+            context.output.notice(&label, &message);
+        }
+        Ok(())
     })?;
     written.report(context, edit);
     Ok(())

@@ -3,11 +3,12 @@
 use crate::input::input_source::{detect_file, unwrapped};
 use convo::error::{Error, Result};
 use convo::format::Format;
+use convo::format::compression;
 use convo::format::detect::HEAD;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Passes bytes on, and keeps the first ones, by which a format is detected.
+/// Forwards bytes, and keeps the head for detection.
 pub struct HeadWriter<'w> {
     out: &'w mut dyn Write,
     head: Vec<u8>,
@@ -23,21 +24,34 @@ impl<'w> HeadWriter<'w> {
         }
     }
 
-    /// Returns an error if nothing was written, or if no format would be detected. An input whose format is `given` on
-    /// the command line need not be detected; a file of lines may be empty.
-    pub fn check(&self, path: &Path, format: Format, given: bool) -> Result<()> {
-        // A longer file has messages.
-        if !self.is_whole || format.is_lines() {
-            return Ok(());
+    /// Returns an error if nothing was written, or if no format would be detected; otherwise the format of another API
+    /// that would be detected. An input whose format is `given` on the command line need not be detected; a file of
+    /// lines may be empty.
+    pub fn check(&self, path: &Path, format: Format, given: bool) -> Result<Option<Format>> {
+        // The head of compressed data cannot be decompressed alone.
+        let is_cut = !self.is_whole && compression::is_likely(&self.head);
+        if is_cut || format.is_lines() {
+            return Ok(None);
         }
         let (head, _, _) = unwrapped(&mut self.head.as_slice())?;
         let is_blank = head.trim_ascii().is_empty();
-        let is_recognized = !is_blank && (given || detect_file(&head, true, Some(path)).format.is_some());
-        if is_recognized {
-            return Ok(());
+        if !is_blank && given {
+            return Ok(None);
+        }
+        if let Some(detected) = detect_file(&head, self.is_whole, Some(path)).format
+            && !is_blank
+        {
+            // Other formats have variants that are detected under one name.
+            let is_other = detected != format && detected.api().is_some() && format.api().is_some();
+            return Ok(is_other.then_some(detected));
         }
         let what = format!("the remaining file would not be recognized as {}", format.name());
-        let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
+        let hint = match is_blank {
+            true => "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl",
+            false => {
+                "give the format with --from, or write the view to a new file: convo COMMAND ... FILE > NEW.jsonl"
+            }
+        };
         Err(Error::usage(what).hint(hint))
     }
 }
