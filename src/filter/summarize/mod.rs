@@ -197,7 +197,7 @@ pub fn extract(
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
     let (earlier, instructions, beginning) =
-        begin_summary(sources, rules_from, previous, (options, Doubtful::Few), count)?;
+        begin_summary(sources, rules_from, previous, Doubtful::Few, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
@@ -232,19 +232,15 @@ fn begin_summary(
     sources: &[SummarySource<'_>],
     rules_from: &[SummarySource<'_>],
     previous: Option<&str>,
-    (options, doubtful): (&ExtractOptions, Doubtful),
+    doubtful: Doubtful,
+    options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
-    let instructions = quoted_instructions::registry(
-        rules_from,
-        &earlier.instructions,
-        (options, doubtful),
-        &size,
-        count,
-    )?;
+    let instructions =
+        quoted_instructions::registry(rules_from, &earlier.instructions, doubtful, options, &size, count)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
@@ -264,7 +260,7 @@ pub fn hand_over(
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
     let (mut earlier, instructions, beginning) =
-        begin_summary(sources, rules_from, previous, (options, Doubtful::Omitted), count)?;
+        begin_summary(sources, rules_from, previous, Doubtful::Omitted, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
@@ -339,8 +335,8 @@ pub fn instructions(
 ) -> Result<Vec<Instruction>, SummaryFailure> {
     let earlier = previous.map(text::read).unwrap_or_default();
     let size = |block: &[Instruction]| count(&instruction_block(block));
-    let few = (options, Doubtful::Few);
-    quoted_instructions::registry(rules_from, &earlier.instructions, few, &size, count)
+    let few = Doubtful::Few;
+    quoted_instructions::registry(rules_from, &earlier.instructions, few, options, &size, count)
 }
 
 /// The detected instructions, and those of the summary to replace; without doubtful ones that it does not quote.

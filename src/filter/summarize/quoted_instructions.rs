@@ -66,7 +66,8 @@ pub(super) enum Doubtful {
 pub(super) fn registry(
     rules_from: &[SummarySource<'_>],
     earlier: &[Instruction],
-    (options, doubtful): (&ExtractOptions, Doubtful),
+    doubtful: Doubtful,
+    options: &ExtractOptions,
     size: &dyn Fn(&[Instruction]) -> u64,
     count: CountFn<'_>,
 ) -> Result<Vec<Instruction>, SummaryFailure> {
@@ -77,7 +78,6 @@ pub(super) fn registry(
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
             let all = found(rules_from, earlier, &options.kept);
-            // Of many doubtful instructions, few are needed.
             let costs = vec![OnceCell::new(); all.len()];
             let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;

@@ -138,6 +138,6 @@ fn a_conversation_of_which_two_thirds_fit_keeps_whole_exchanges() {
         counted(&env, "compacted.jsonl").1
     };
     // The summary, and the newest two exchanges.
-    assert_eq!([10, 50].map(messages), [5, 5]);
-    assert!(messages(80) > 60, "{}", messages(80));
+    assert_eq!([10, 60].map(messages), [5, 5]);
+    assert!(messages(72) > 60, "{}", messages(72));
 }
