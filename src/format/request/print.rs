@@ -56,7 +56,7 @@ fn check_list(api: Api, source: &[u8]) -> Result<()> {
     }
 }
 
-/// As [`write`], without the bytes of a source. Returns whether each element is a line; otherwise the output is one
+/// As [`write()`], without the bytes of a source. Returns whether each element is a line; otherwise the output is one
 /// value.
 fn print(
     api: Api,
