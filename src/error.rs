@@ -144,6 +144,11 @@ impl Error {
         Error::new(ErrorKind::Usage, message)
     }
 
+    /// Creates a usage error for a change that a file cannot have in place.
+    pub fn not_in_place(message: impl Into<String>) -> Self {
+        Error::usage(message).hint("write the view to a new file: convo COMMAND ... FILE > NEW.jsonl")
+    }
+
     /// Creates an error for damaged or unsuitable data.
     pub fn data(message: impl Into<String>) -> Self {
         Error::new(ErrorKind::Data, message)

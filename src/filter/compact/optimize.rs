@@ -129,8 +129,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     Ok(())
 }
 
-/// Whether less than two thirds of a conversation fit: a summary in sentences then holds more than whole exchanges would,
-/// in a third of the time.
+/// Whether less than two thirds of a conversation fit: a summary in sentences then holds more than whole exchanges would.
 fn is_better_summarized(work: &CompactionState<'_>, free: &[usize], room: u64) -> bool {
     let calls = |atom: &usize| work.atoms[*atom].items.len() > 1;
     let tokens: u64 = free.iter().map(|atom| work.atom_tokens(*atom)).sum();

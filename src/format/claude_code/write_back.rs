@@ -114,9 +114,9 @@ fn check_order(log: &ClaudeLog, changes: &LineChanges) -> Result<()> {
     if log.linked || changes.parents.contains_key(&first) || !(first..log.lines.len()).any(is_kept) {
         return Ok(());
     }
-    let what = "a log without parents cannot get a summary in place";
-    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::usage(what).hint(hint))
+    Err(Error::not_in_place(
+        "a log without parents cannot get a summary in place",
+    ))
 }
 
 /// Keeps branches out of the main session. If no remaining line has a parent, a log is read in line order, and branches

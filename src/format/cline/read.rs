@@ -48,7 +48,7 @@ pub fn check(session: &Session, purpose: WritePurpose) -> Result<()> {
     if purpose != WritePurpose::Return || !(0..session.len()).any(is_extra) {
         return Ok(());
     }
-    let what = "the model receives the compaction file that the manifest names, which convo does not write";
-    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::usage(what).hint(hint))
+    Err(Error::not_in_place(
+        "the model receives the compaction file that the manifest names, which convo does not write",
+    ))
 }

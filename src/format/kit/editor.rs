@@ -209,9 +209,9 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
         if change.is_some() {
             return Ok(change);
         }
-        let what = "the instructions next to the messages cannot be changed in place";
-        let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-        Err(Error::usage(what).hint(hint))
+        Err(Error::not_in_place(
+            "the instructions next to the messages cannot be changed in place",
+        ))
     }
 
     /// Edits that keep, replace, remove and insert elements.

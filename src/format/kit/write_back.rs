@@ -44,9 +44,10 @@ pub fn write_back<C: Editor>(
                 .iter()
                 .all(|(_, edit)| matches!(edit, ElementEdit::Keep(_))) => {}
             true => {
-                let what = format!("a session within {} cannot be changed in place", C::PHRASE);
-                let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-                return Err(Error::usage(what).hint(hint));
+                return Err(Error::not_in_place(format!(
+                    "a session within {} cannot be changed in place",
+                    C::PHRASE
+                )));
             }
         }
     }
@@ -213,9 +214,9 @@ fn check_sessions<C: Codec>(
     if edits.iter().enumerate().all(is_same) {
         return Ok(());
     }
-    let what = "another branch of the session would be sent to the model";
-    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Err(Error::usage(what).hint(hint))
+    Err(Error::not_in_place(
+        "another branch of the session would be sent to the model",
+    ))
 }
 
 /// Splits the edit of a unit into edits of its elements.
@@ -268,9 +269,10 @@ fn edits_of<C: Editor>(
             let is_kept = |edit: &ElementEdit| matches!(edit, ElementEdit::Keep(_));
             let keeps_all = list.len() == source.raws.len() && list.iter().all(is_kept);
             if keeps_all && edits.changes.iter().any(|change| *change != ElementChange::None) {
-                let what = format!("the change cannot be written to {}", C::PHRASE);
-                let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-                return Err(Error::usage(what).hint(hint));
+                return Err(Error::not_in_place(format!(
+                    "the change cannot be written to {}",
+                    C::PHRASE
+                )));
             }
             let list = link::<C>(&source.raws, list);
             codec.check(&edits, &list)?;

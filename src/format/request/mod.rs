@@ -58,7 +58,7 @@ pub fn elements(api: Api, session: &Session, view: &View, report: &mut Report) -
 }
 
 /// As [`elements`], for a purpose that decides what counts as a loss.
-fn built(
+pub(super) fn built(
     api: Api,
     session: &Session,
     view: &View,

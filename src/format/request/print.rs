@@ -1,8 +1,8 @@
 //! Prints a history as a document: a request body, or the original array.
 
-use super::source_layout::{with_source_layout, with_source_lines};
+use super::source_layout::{with_source_layout, with_source_lines, without_mark};
 use super::{Api, ProviderRequest, built, members, was_read_from};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::{WritePurpose, WriteTarget, written};
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::Session;
@@ -38,10 +38,7 @@ pub fn write(
 /// Returns an error if the history of a document is a value whose messages were not read, because they would be lost.
 fn check_list(api: Api, source: &[u8]) -> Result<()> {
     let shape = api.interface().shape();
-    let document = source
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(source)
-        .trim_ascii();
+    let document = without_mark(source).trim_ascii();
     let is_element = shape
         .no_body
         .iter()
@@ -98,8 +95,7 @@ fn print(
 
 /// The error of writing back a response: a request lacks its other members, such as its id and the reason of its end.
 pub fn response_refused() -> Error {
-    let hint = "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl";
-    Error::new(ErrorKind::Usage, "responses cannot be rewritten in place").hint(hint)
+    Error::not_in_place("responses cannot be rewritten in place")
 }
 
 /// A request body whose input is a string and still has no other content.

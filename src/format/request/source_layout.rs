@@ -72,7 +72,7 @@ pub fn with_source_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Vec<u8> {
 }
 
 /// The bytes after a byte order mark.
-fn without_mark(source: &[u8]) -> &[u8] {
+pub fn without_mark(source: &[u8]) -> &[u8] {
     source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source)
 }
 

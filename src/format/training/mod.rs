@@ -73,9 +73,7 @@ pub fn write(
 ) -> Result<()> {
     let mut losses = Report::default();
     losses.count_line_losses(session);
-    let (api, purpose) = (Api::OpenaiChat, WritePurpose::Export);
-    let own = request::was_read_from(api, session);
-    let request = request::built_of(api, own, session, view, purpose, &mut losses);
+    let request = request::built(Api::OpenaiChat, session, view, WritePurpose::Export, &mut losses);
     // The options determine the handling of reasoning.
     losses.losses.remove(&Loss::Reasoning);
     report.findings.append(&mut losses.findings);

@@ -34,25 +34,26 @@ impl<'w> HeadWriter<'w> {
             return Ok(None);
         }
         let (head, _, _) = unwrapped(&mut self.head.as_slice())?;
-        let is_blank = head.trim_ascii().is_empty();
-        if !is_blank && given {
+        let unrecognized = || {
+            Error::not_in_place(format!(
+                "the remaining file would not be recognized as {}",
+                format.name()
+            ))
+        };
+        if head.trim_ascii().is_empty() {
+            return Err(unrecognized());
+        }
+        if given {
             return Ok(None);
         }
-        if let Some(detected) = detect_file(&head, self.is_whole, Some(path)).format
-            && !is_blank
-        {
-            // Other formats have variants that are detected under one name.
-            let is_other = detected != format && detected.api().is_some() && format.api().is_some();
-            return Ok(is_other.then_some(detected));
-        }
-        let what = format!("the remaining file would not be recognized as {}", format.name());
-        let hint = match is_blank {
-            true => "write the view to a new file: convo COMMAND ... FILE > NEW.jsonl",
-            false => {
-                "give the format with --from, or write the view to a new file: convo COMMAND ... FILE > NEW.jsonl"
-            }
+        let Some(detected) = detect_file(&head, self.is_whole, Some(path)).format else {
+            return Err(unrecognized().hint(
+                "give the format with --from, or write the view to a new file: convo COMMAND ... FILE > NEW.jsonl",
+            ));
         };
-        Err(Error::usage(what).hint(hint))
+        // Other formats have variants that are detected under one name.
+        let is_other = detected != format && detected.api().is_some() && format.api().is_some();
+        Ok(is_other.then_some(detected))
     }
 }
 
