@@ -4,6 +4,7 @@
 use super::{base64, gzip, zstd};
 use crate::error::Result;
 use crate::model::json;
+use crate::model::record::without_mark;
 
 /// A document with its encoding.
 #[derive(Clone, Debug)]
@@ -98,7 +99,7 @@ impl Wrapped {
 }
 
 fn is_document(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = without_mark(bytes);
     matches!(text.get(json::skip_space(text, 0)), Some(b'{' | b'['))
 }
 

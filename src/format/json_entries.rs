@@ -7,6 +7,7 @@ use super::read_window::ReadWindow;
 use super::report::{Loss, Report};
 use crate::error::{Error, Position, Result};
 use crate::model::json::{self, Dialect};
+use crate::model::record::mark_length;
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -122,7 +123,7 @@ impl Entries {
 
 /// The value of a line.
 fn on_line(line: &[u8], place: Position) -> JsonEntry<'_> {
-    let mark = mark(line) * usize::from(place.offset == 0);
+    let mark = mark_length(line) * usize::from(place.offset == 0);
     let start = mark + json::skip_space(&line[mark..], 0);
     let end = line.trim_ascii_end().len().max(start);
     JsonEntry {
@@ -136,14 +137,9 @@ fn on_line(line: &[u8], place: Position) -> JsonEntry<'_> {
     }
 }
 
-/// Length of a byte order mark.
-fn mark(bytes: &[u8]) -> usize {
-    usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3
-}
-
 /// Offset of the first value.
 fn start(bytes: &[u8]) -> usize {
-    let mark = mark(bytes);
+    let mark = mark_length(bytes);
     mark + json::skip_space(&bytes[mark..], 0)
 }
 

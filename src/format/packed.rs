@@ -81,7 +81,7 @@ fn without_hash_of_damaged(line: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether a line, or the start of one, is a packed session whose first member is its type.
 pub fn is_packed(line: &[u8]) -> bool {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = without_mark(line);
     let mut at = json::skip_space(line, 0);
     for token in [r"{", r#""type""#, ":", r#""packed""#] {
         if !line[at..].starts_with(token.as_bytes()) {
@@ -95,7 +95,7 @@ pub fn is_packed(line: &[u8]) -> bool {
 /// Whether the first session of an input is packed. Damaged lines, also as [`PackedObjects`] writes a single one, decide
 /// nothing.
 pub fn begins_packed(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = without_mark(head);
     let mut lines = head.split(|byte| *byte == b'\n');
     lines.find_map(is_packed_session).unwrap_or(false)
 }

@@ -33,6 +33,11 @@ pub enum RecordKind<'a> {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// The length of a byte order mark at the start of these bytes.
+pub fn mark_length(bytes: &[u8]) -> usize {
+    bytes.len() - without_mark(bytes).len()
+}
+
 /// The bytes after a byte order mark.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BOM).unwrap_or(bytes)

@@ -10,6 +10,7 @@ use crate::stream::ReplyStream;
 use crate::tools::ToolOffer;
 use convo::error::Result;
 use convo::format::request::Api;
+use convo::model::record::without_mark;
 use convo::model::session::Session;
 use std::cell::Cell;
 
@@ -127,10 +128,7 @@ fn not_retried(mut failure: RequestFailure, shown: &Cell<bool>) -> RequestFailur
 
 /// Whether a body is an event stream. Services do not always send the requested form or the right content type.
 fn is_stream(bytes: &[u8]) -> bool {
-    let text = bytes
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(bytes)
-        .trim_ascii_start();
+    let text = without_mark(bytes).trim_ascii_start();
     let names: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     names.iter().any(|name| text.starts_with(name))
 }

@@ -7,7 +7,7 @@ use convo::format::request::{self, Api};
 use convo::model::json::{self, Dialect, Members, ObjectBuilder, array};
 use convo::model::key;
 use convo::model::message::{Message, ToolCall};
-use convo::model::record::Record;
+use convo::model::record::{Record, without_mark};
 
 /// A model's reply.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ fn has_parts(reply: &ModelReply) -> bool {
 
 /// Checks that the body is one JSON object; otherwise describes it.
 fn complete_object(body: &[u8]) -> Result<&[u8], RequestFailure> {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii();
+    let body = without_mark(body).trim_ascii();
     let begins = || service_error::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
     match body.first() {
         None => Err(RequestFailure::again("the reply is empty")),

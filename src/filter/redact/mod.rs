@@ -28,15 +28,13 @@ pub use options::RedactorOptions;
 use crate::format::base64;
 use crate::model::json::{Dialect, skip_space, value_end};
 use crate::model::key::sha256;
+use crate::model::record::mark_length;
 use edit::{TextEdit, apply};
 use hit::{Hit, remove_overlaps};
 use mapped::Mapped;
 use mark::SecretNumbers;
 use std::ops::Range;
 use walk::{LocatedEdit, Walk};
-
-/// A byte order mark.
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Maximum nesting of decoded encodings.
 const LAYERS: usize = 6;
@@ -118,7 +116,7 @@ impl Redactor {
 
     /// Redacts one line or a whole document. Bytes that are not JSON are treated as text.
     pub fn redact(&mut self, bytes: &[u8]) -> RedactionOutcome {
-        let bom = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+        let bom = mark_length(bytes);
         let mut scan = SecretScan {
             options: &self.options,
             state: &mut self.state,

@@ -12,6 +12,7 @@ use crate::model::event;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::message::Role;
+use crate::model::record::mark_length;
 use crate::model::session::{Session, Traits};
 use crate::model::source_bytes::SourceBytes;
 use std::ops::Range;
@@ -38,7 +39,7 @@ pub struct ReadElement {
 
 /// Reads the session, with the positions of its lines in the file.
 pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Session, Vec<ReadElement>)> {
-    let skipped = usize::from(source.bytes.starts_with(b"\xef\xbb\xbf")) * 3;
+    let skipped = mark_length(source.bytes);
     let sections = layout::sections(&source.bytes[skipped..]);
     if !sections
         .iter()

@@ -11,6 +11,7 @@ use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{DocumentSource, EditedSession, WritePurpose, WriteTarget, native, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
 use crate::model::message::{Message, Role};
+use crate::model::record::mark_length;
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
 use std::collections::HashSet;
@@ -103,7 +104,7 @@ fn with_changes(
 ) -> Result<Vec<u8>> {
     let (_, elements) = read::session(&DocumentSource::alone(file), &mut Report::default())?;
     let mut lists = lists(session, view, &elements, file, purpose, report);
-    let skipped = if file.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let skipped = mark_length(file);
     let bytes = &file[skipped..];
     let sections = layout::sections(bytes);
     keep_others((session, view), &elements, file, &mut lists, |element| {

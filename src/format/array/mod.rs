@@ -7,6 +7,7 @@
 use super::read_window::ReadWindow;
 use crate::error::{Error, Position, Result};
 use crate::model::json;
+use crate::model::record::mark_length;
 use std::io::Read;
 
 /// One element of an array.
@@ -170,7 +171,7 @@ impl<R: Read> ElementReader<R> {
     /// Whether the input starts with a byte order mark.
     fn is_mark(&mut self) -> Result<bool> {
         self.byte(2)?;
-        Ok(self.window.bytes().starts_with(b"\xef\xbb\xbf"))
+        Ok(mark_length(self.window.bytes()) > 0)
     }
 
     /// Length of the element that starts at an index; `None` if the input ends inside it.

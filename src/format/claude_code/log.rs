@@ -7,7 +7,7 @@ use crate::format::lines::{ByteLines, placed_lines};
 use crate::format::report::Report;
 use crate::format::sessions::SessionInput;
 use crate::model::json;
-use crate::model::record::body_of;
+use crate::model::record::{body_of, mark_length};
 use crate::model::source_bytes::SourceBytes;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -176,7 +176,7 @@ impl ClaudeLog {
     pub fn with_body(&self, index: usize, body: &[u8]) -> Vec<u8> {
         let (full, old) = (self.full(index), self.body(index));
         let mark = match self.lines[index].place.offset {
-            0 if full.starts_with(b"\xef\xbb\xbf") => 3,
+            0 => mark_length(full),
             _ => 0,
         };
         [&full[..mark], body, &full[mark + old.len()..]].concat()
@@ -220,9 +220,9 @@ impl LogReading {
         match LineMembers::of(body) {
             Err(_) if body.trim_ascii().is_empty() => line.kind = ClaudeLineKind::Blank,
             Err(fault) => {
-                let inside = (full.len() - body.len()) * usize::from(full.starts_with(b"\xef\xbb\xbf"));
+                let inside = (full.len() - body.len()).min(mark_length(full));
                 let place = Position {
-                    offset: place.offset + (fault.offset + inside.min(3)) as u64,
+                    offset: place.offset + (fault.offset + inside) as u64,
                     ..place
                 };
                 report.damage(place, fault.what);

@@ -2,6 +2,7 @@
 
 use super::element::{stamp, text};
 use crate::model::json::{self, Dialect};
+use crate::model::record::without_mark;
 use std::ops::RangeInclusive;
 
 /// Name of the file.
@@ -19,7 +20,7 @@ pub struct Panel {
 impl Panel {
     /// From the file's bytes; `None` if it is not such a file.
     pub fn of(bytes: &[u8]) -> Option<Panel> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let bytes = without_mark(bytes);
         let mut panel = Panel::default();
         for entry in json::elements(bytes, Dialect::Strict)? {
             if let Some(range) = json::member(entry, "conversationHistoryDeletedRange") {

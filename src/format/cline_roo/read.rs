@@ -7,6 +7,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::format::{DocumentSource, kit};
 use crate::model::json::{self, Dialect};
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 
 /// File names that all histories share.
@@ -14,7 +15,7 @@ const USUAL: [&str; 2] = ["api_conversation_history.json", "claude_messages.json
 
 /// Reads a history.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+    let bytes = without_mark(source.bytes);
     let refused = |what| Err(Error::data(what));
     let start = json::skip_space(bytes, 0);
     if bytes.get(start) != Some(&b'[') {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{DocumentSource, kit};
 use crate::model::json::{self, Dialect};
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::time;
 
@@ -14,7 +15,7 @@ const INDEX: &str = "sessions.json";
 
 /// Reads a document with its companion file.
 pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
-    let bytes = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+    let bytes = without_mark(source.bytes);
     let document = bytes.trim_ascii();
     if document.starts_with(b"[") {
         let error = Error::data("not a Continue session: an array");

@@ -17,6 +17,7 @@ mod zip;
 use super::Format;
 use super::packed::is_packed;
 use crate::model::json::{self, Dialect, JsonError};
+use crate::model::record::without_mark;
 pub use database::unread_database;
 use document::document;
 use lines::{header_line, vote};
@@ -63,7 +64,7 @@ pub fn detect(head: &[u8], whole: bool, hints: Hints<'_>) -> Detection {
     if let Some(verdict) = magic(head) {
         return verdict;
     }
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = without_mark(head);
     let start = json::skip_space(text, 0);
     let text = &text[start..];
     if text.is_empty() {

@@ -10,6 +10,7 @@ use crate::format::request::Api;
 use crate::format::sessions::{SessionInput, SessionReader};
 use crate::format::{DocumentSource, Format};
 use crate::model::json::{self, Dialect};
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
 use std::collections::{HashSet, VecDeque};
@@ -65,7 +66,7 @@ pub fn open_sections(
         returns,
         neighbor,
     } = input;
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+    let text = without_mark(&head);
     let (is, (head, rest)) = match text.get(json::skip_space(text, 0)) {
         Some(b'[') => {
             let mut elements = ElementReader::new(head, rest);
@@ -126,9 +127,7 @@ fn begins_lines(cut: &SectionRule, window: &mut ReadWindow<Box<dyn Read>>) -> Re
             searched = bytes.len();
         }
         if let Some(end) = first {
-            let line = bytes[..end]
-                .strip_prefix(b"\xef\xbb\xbf")
-                .unwrap_or(&bytes[..end]);
+            let line = without_mark(&bytes[..end]);
             if !is_piece(cut, line.trim_ascii()) {
                 return Ok(false);
             }

@@ -14,6 +14,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::kit::records::passthrough;
 use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder};
 use crate::model::key;
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 use body::{Body, Listed};
 
@@ -47,7 +48,7 @@ pub fn read(
     source: &DocumentSource<'_>,
     report: &mut Report,
 ) -> Result<Vec<Session>> {
-    let text = source.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source.bytes);
+    let text = without_mark(source.bytes);
     let skipped = source.bytes.len() - text.len();
     let mut reading = DocumentReader::new(api, format, source);
     reading.skipped = skipped;

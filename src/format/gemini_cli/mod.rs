@@ -28,6 +28,7 @@ use super::detect::{LineKind, Signature};
 use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn, SessionCount, SessionInput, SessionReader, kit};
 use crate::error::{Error, Result};
+use crate::model::record::without_mark;
 use codec::GeminiCli;
 use std::io::Read;
 pub(super) use usage::tokens;
@@ -82,7 +83,7 @@ type OpenLogFn = fn(&'static GeminiCli, SessionInput) -> Result<Box<dyn SessionR
 fn open(mut input: SessionInput, open: OpenLogFn) -> Result<Box<dyn SessionReader>> {
     let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);
     begun.map_err(|error| Error::io("cannot read", error))?;
-    let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
+    let head = without_mark(&input.head);
     if head.trim_ascii_start().starts_with(b"[") {
         let error = Error::data("not a Gemini CLI recording");
         return Err(error.hint("logs.json contains prompts, not sessions; give a file in chats/"));

@@ -4,6 +4,7 @@ use crate::error::{Error, Position, Result};
 use crate::format::go_json::folded;
 use crate::format::report::Report;
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};
+use crate::model::record::mark_length;
 
 /// The only version.
 const VERSION: &[u8] = b"1";
@@ -71,7 +72,7 @@ pub fn read<'a>(bytes: &'a [u8], report: &mut Report) -> Result<GoaitoolsState<'
     if let Err(error) = std::str::from_utf8(bytes) {
         return Err(refused(error.valid_up_to(), "not UTF-8".to_string()));
     }
-    let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let start = mark_length(bytes);
     let text = &bytes[start..];
     let broken = |fault: JsonError| {
         let what = match json::value_end(text, json::skip_space(text, 0), Dialect::Strict) {

@@ -10,6 +10,7 @@ use crate::format::SessionInput;
 use crate::format::json_entries::EntryLine;
 use crate::format::report::Report;
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
+use crate::model::record::without_mark;
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -27,7 +28,7 @@ pub fn is_lines<C: Codec>(codec: &C, input: &mut SessionInput) -> Result<bool> {
         return Ok(false);
     }
     loop {
-        let head = input.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input.head);
+        let head = without_mark(&input.head);
         let start = json::skip_space(head, 0);
         if head.get(start).is_some_and(|byte| *byte != b'{') {
             return Ok(head[start] != b'[');
@@ -194,7 +195,7 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Position, report: &mut Re
     let (mut is_first, mut is_begun) = (true, false);
     let lines = split_lines::<C>(bytes).into_iter().enumerate();
     let parts = lines.map(|(at, full)| {
-        let body = full.strip_prefix(b"\xef\xbb\xbf").unwrap_or(full).trim_ascii();
+        let body = without_mark(full).trim_ascii();
         if std::mem::replace(&mut is_begun, !full.ends_with(b"\n")) {
             report.note(place, "several records on one line; read as if each had its own");
         } else {

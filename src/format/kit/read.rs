@@ -14,6 +14,7 @@ use crate::format::document::{SectionRule, open_all, open_sections};
 use crate::format::report::Report;
 use crate::format::{SessionInput, SessionReader};
 use crate::model::json;
+use crate::model::record::mark_length;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
 use std::collections::VecDeque;
@@ -87,8 +88,7 @@ pub fn read_document<C: Codec>(
 
 /// The value of a complete document, which may be damaged.
 fn whole_value(bytes: &[u8]) -> SplitValue {
-    let mark = usize::from(bytes.starts_with(b"\xef\xbb\xbf")) * 3;
-    let start = json::skip_space(bytes, mark);
+    let start = json::skip_space(bytes, mark_length(bytes));
     SplitValue {
         value: start..bytes.trim_ascii_end().len().max(start),
         bytes: bytes.to_vec(),

@@ -5,6 +5,7 @@ use crate::format::array::ArrayScan;
 use crate::format::read_window::ReadWindow;
 use crate::format::sessions::SessionInput;
 use crate::model::json;
+use crate::model::record::mark_length;
 use std::io::Read;
 use std::ops::Range;
 
@@ -38,8 +39,8 @@ impl Values {
     /// of its line.
     pub fn next(&mut self) -> Result<Option<SplitValue>> {
         let (mut at, mut unrecognized) = (0, None);
-        if self.at.offset == 0 && self.has(2)? && self.window.bytes().starts_with(b"\xef\xbb\xbf") {
-            at = 3;
+        if self.at.offset == 0 && self.has(2)? {
+            at = mark_length(self.window.bytes());
         }
         loop {
             at = self.skip_space(at)?;

@@ -10,11 +10,10 @@ use crate::model::event;
 use crate::model::health::{Health, State};
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, quoted};
 use crate::model::key;
+use crate::model::record::without_mark;
 use crate::model::retention::Memory;
 use crate::model::session::Session;
 use std::borrow::Cow;
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The author of summaries and attempts in a document.
 pub(super) const BY: &str = "penguiflow";
@@ -47,7 +46,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         },
         _ => source,
     };
-    let bytes = source.bytes.strip_prefix(BOM).unwrap_or(source.bytes);
+    let bytes = without_mark(source.bytes);
     let mark = source.bytes.len() - bytes.len();
     let place = |at: usize| Position {
         line: 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64,

@@ -5,10 +5,9 @@ use super::fix_syntax::{GROWTH, fix_syntax};
 use super::salvage::{self, Salvage};
 use crate::error::Position;
 use crate::model::json::{self, Dialect, JsonError, Members};
+use crate::model::record::without_mark;
 use std::borrow::Cow;
 use std::ops::Range;
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A session file split into its parts.
 pub(super) struct PenguinDocument<'a> {
@@ -61,7 +60,7 @@ impl<'a> PenguinDocument<'a> {
     /// Splits a file; a list is only valid in the older format. The error is the reason why the file is not a session
     /// and cannot be used.
     pub fn read(source: &'a [u8], list_allowed: bool) -> Result<PenguinDocument<'a>, &'static str> {
-        let text = source.strip_prefix(BOM).unwrap_or(source);
+        let text = without_mark(source);
         let mut document = PenguinDocument {
             source,
             mark: source.len() - text.len(),

@@ -5,7 +5,7 @@ use super::header;
 use crate::error::Position;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::key::{self, Derive};
-use crate::model::record::Record;
+use crate::model::record::{Record, without_mark};
 use crate::model::session::Session;
 
 /// Whether a file name is that of a Penguin session: `session_YYYYMMDD_HHMMSS_` and eight hex digits.
@@ -58,7 +58,7 @@ pub fn condition(source: &DocumentSource<'_>) -> Condition {
 
 /// Whether the bytes are damaged JSON or empty. Complete JSON is not lost, even if it is not a session.
 pub fn is_lost(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = without_mark(bytes);
     let start = json::skip_space(text, 0);
     match json::value_end(text, start, Dialect::Python) {
         Ok(end) => {

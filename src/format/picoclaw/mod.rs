@@ -43,13 +43,14 @@ use super::native::source_member;
 use super::report::{Loss, LossSet, Report};
 use super::{DocumentSource, Format, FormatSpec, ReadFn};
 use crate::error::{Error, Position, Result};
+use crate::model::record::{mark_length, without_mark};
 use crate::model::session::Session;
 use crate::model::{json, key};
 use facts::{InputKind, MemberNames, RawMembers};
 use line::MessageLine as Message;
 use log::PicoclawLog;
 use member::ParseRules;
-use raw::{lines, without_bom};
+use raw::lines;
 use std::borrow::Cow;
 
 /// PicoClaw's logs with their sidecars, as a format.
@@ -111,7 +112,8 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         };
         return Ok(vec![read_log(&log, Some(stem), Some(source.bytes), report)]);
     }
-    let (bom, bytes) = without_bom(source.bytes);
+    let bom = mark_length(source.bytes);
+    let bytes = &source.bytes[bom..];
     let whole = facts::input_kind(bytes);
     match whole {
         InputKind::Document(document) => return Ok(vec![read_document(source, bom, &document, report)]),
@@ -273,7 +275,7 @@ fn sidecar_facts<'a>(sidecar: Option<&'a [u8]>, stem: Option<&str>, report: &mut
         return RawMembers::default();
     };
     let name = format!("{}{SIDECAR}", stem.unwrap_or_default());
-    let facts = match RawMembers::read(without_bom(bytes).1, MemberNames::Sidecar) {
+    let facts = match RawMembers::read(without_mark(bytes), MemberNames::Sidecar) {
         Ok(facts) => facts,
         Err(fault) => {
             let what = format!(
@@ -307,7 +309,7 @@ fn read_sidecar(
     stem: Option<&str>,
     report: &mut Report,
 ) -> Result<Vec<Session>> {
-    let read = RawMembers::read(without_bom(source.bytes).1, MemberNames::Sidecar);
+    let read = RawMembers::read(without_mark(source.bytes), MemberNames::Sidecar);
     match &read {
         Ok(facts) if facts.is_known => {}
         Ok(_) => return Err(not_a_session("object is not a sidecar either")),

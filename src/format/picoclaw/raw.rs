@@ -6,16 +6,8 @@ use super::line::MessageLine;
 use super::member::ParseRules;
 use crate::error::Position;
 use crate::model::json;
+use crate::model::record::{mark_length, without_mark};
 use std::borrow::Cow;
-
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// The length of a byte order mark, and the bytes after it.
-pub(super) fn without_bom(bytes: &[u8]) -> (usize, &[u8]) {
-    bytes
-        .strip_prefix(BOM)
-        .map_or((0, bytes), |rest| (BOM.len(), rest))
-}
 
 /// A line of a log that PicoClaw counts.
 pub(super) struct RawLine<'a> {
@@ -44,14 +36,10 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RawLine<'_>> {
             let text = full.strip_suffix(b"\n").unwrap_or(full);
             let text = text.strip_suffix(b"\r").unwrap_or(text);
             if !text.is_empty() {
-                let (bom, text) = if place.offset == 0 {
-                    without_bom(text)
-                } else {
-                    (0, text)
-                };
+                let bom = if place.offset == 0 { mark_length(text) } else { 0 };
                 return Some(RawLine {
                     full,
-                    text,
+                    text: &text[bom..],
                     bom,
                     place,
                 });
@@ -98,12 +86,12 @@ pub fn first_time(bytes: &[u8]) -> Option<String> {
 /// Whether these bytes are a log, not a document with a complete history.
 pub fn is_log(bytes: &[u8]) -> bool {
     !matches!(
-        facts::input_kind(without_bom(bytes).1),
+        facts::input_kind(without_mark(bytes)),
         InputKind::Document(_) | InputKind::Sidecar
     )
 }
 
 /// Whether these bytes are a document with a complete history.
 pub fn is_document(bytes: &[u8]) -> bool {
-    matches!(facts::input_kind(without_bom(bytes).1), InputKind::Document(_))
+    matches!(facts::input_kind(without_mark(bytes)), InputKind::Document(_))
 }

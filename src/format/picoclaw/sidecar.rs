@@ -3,10 +3,10 @@
 use super::encode::ZERO_TIME;
 use super::facts::{MemberNames, RawMembers};
 use super::go;
-use super::raw::without_bom;
 use crate::format::go_json;
 use crate::format::indent::indented;
 use crate::model::json::{self, array};
+use crate::model::record::without_mark;
 use std::borrow::Cow;
 
 /// The members known to PicoClaw, in its order.
@@ -42,7 +42,7 @@ impl PicoclawSidecar {
     /// Parses a sidecar by the rules of PicoClaw, which rejects a session for one wrong type; the error describes the
     /// problem.
     pub fn read(bytes: &[u8]) -> Result<PicoclawSidecar, String> {
-        let object = without_bom(bytes).1;
+        let object = without_mark(bytes);
         let facts = RawMembers::read(object, MemberNames::Sidecar).map_err(|fault| fault.what.to_string())?;
         if let Some((name, ..)) = facts.misfits.first() {
             return Err(format!("{name} has a wrong type"));

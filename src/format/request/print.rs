@@ -1,10 +1,11 @@
 //! Prints a history as a document: a request body, or the original array.
 
-use super::source_layout::{with_source_layout, with_source_lines, without_mark};
+use super::source_layout::{with_source_layout, with_source_lines};
 use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::{Error, Result};
 use crate::format::{WritePurpose, WriteTarget, written};
 use crate::model::json::{self, ObjectBuilder};
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::borrow::Cow;

@@ -4,6 +4,7 @@ use super::{Api, records};
 use crate::format::kit::frame::Frame;
 use crate::format::kit::{ElementEdit, replaced, with_member};
 use crate::model::json;
+use crate::model::record::without_mark;
 use std::collections::{HashMap, VecDeque};
 
 /// The rewritten document with the bytes of its source; `None` if one is a list and the other is not. The history is the
@@ -69,11 +70,6 @@ pub fn with_source_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Vec<u8> {
         }
     }
     replaced(source, text, &document)
-}
-
-/// The bytes after a byte order mark.
-pub fn without_mark(source: &[u8]) -> &[u8] {
-    source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source)
 }
 
 /// An element as the reader sees it: compact, with invalid UTF-8 and NaN replaced.

@@ -6,6 +6,7 @@ use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{DocumentSource, Format, SessionInput, WritePurpose, convert};
 use crate::model::json;
+use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::path::{Path, PathBuf};
@@ -196,9 +197,7 @@ fn shown(session: &Session) -> Vec<String> {
 /// Whether two inputs are the same JSON, as one value or line by line.
 fn same(one: &[u8], other: &[u8]) -> bool {
     let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
-        let lines = bytes
-            .strip_prefix(b"\xef\xbb\xbf")
-            .unwrap_or(bytes)
+        let lines = without_mark(bytes)
             .split(|byte| *byte == b'\n')
             .map(|line| line.trim_ascii().to_vec());
         lines.filter(|line| !line.is_empty()).collect()

@@ -1,6 +1,8 @@
 //! Parses server-sent events, independent of network packet boundaries.
 //! Source: HTML Living Standard, 9.2 Server-sent events.
 
+use convo::model::record::without_mark;
+
 /// An incremental parser of events.
 #[derive(Debug, Default)]
 pub struct Events {
@@ -69,7 +71,7 @@ impl Events {
         let line = &self.bytes[self.at..end];
         let line = match self.begun {
             true => line,
-            false => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+            false => without_mark(line),
         };
         let line = line.to_vec();
         self.begun = true;

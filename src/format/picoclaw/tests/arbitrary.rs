@@ -1,7 +1,8 @@
 //! Property tests with arbitrary bytes: no panic, no loss, and the view follows the rules.
 
-use super::super::{InputKind, facts, lines, without_bom};
+use super::super::{InputKind, facts, lines};
 use super::{TestDir, message, read_in, read_pair, thought};
+use crate::model::record::without_mark;
 use crate::model::view::{Item, View};
 use proptest::prelude::*;
 
@@ -51,7 +52,7 @@ proptest! {
             let _ = read_in(&dir, name, &bytes);
         }
         if let Ok(read) = read_in(&dir, Some("s.jsonl"), &bytes)
-            && matches!(facts::input_kind(without_bom(&bytes).1), InputKind::Other | InputKind::Pieces(_))
+            && matches!(facts::input_kind(without_mark(&bytes)), InputKind::Other | InputKind::Pieces(_))
         {
             let events = ["summary", "truncate", "compact"];
             let built = (0..read.session.len()).filter(|index| {

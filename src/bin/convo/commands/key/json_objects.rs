@@ -2,6 +2,7 @@
 
 use convo::error::{Error, Position, Result};
 use convo::model::json::{self, Dialect};
+use convo::model::record::mark_length;
 use std::io::{BufRead, BufReader, Read};
 
 /// Bytes per read.
@@ -51,9 +52,10 @@ impl Objects {
                 return Ok(None);
             }
             self.place.line += 1;
-            if self.place.line == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
-                self.line.drain(..3);
-                self.place.offset += 3;
+            if self.place.line == 1 {
+                let mark = mark_length(&self.line);
+                self.line.drain(..mark);
+                self.place.offset += mark as u64;
             }
             let start = json::skip_space(&self.line, 0);
             if start == self.line.len() {
