@@ -1,8 +1,11 @@
 //! Builds JSON objects and edits their members, leaving all other bytes unchanged.
 
 use super::members::FEW;
-use super::{Dialect, JsonError, Members, array, number_end, push_text, scalar_end, string_end};
+use super::{
+    Dialect, JsonError, Members, array, member, number_end, push_text, quoted, scalar_end, string_end,
+};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Builds an object member by member from raw values.
 #[derive(Clone, Debug)]
@@ -149,6 +152,50 @@ pub fn with_owned_members(object: &[u8], changes: &[(&str, Option<Vec<u8>>)]) ->
     with_members(object, &changes.collect::<Vec<_>>())
 }
 
+/// The document with a changed, added or removed member. All other bytes are unchanged, except that white space between
+/// members is removed with the only or a repeated member, or if a member is added to fewer than two.
+pub fn with_member(document: &[u8], name: &str, value: Option<&[u8]>) -> Vec<u8> {
+    let object = document.trim_ascii();
+    if let (Some(before), Some(now)) = (member(object, name), value) {
+        return replaced(document, before, now);
+    }
+    let (mut spans, mut named, mut separator) = (Vec::new(), Vec::new(), 0..0);
+    if let Ok(mut scan) = Members::new(object, Dialect::Python) {
+        while let Ok(Some(member)) = scan.next() {
+            named.extend((member.name() == name).then_some(spans.len()));
+            // The bytes between the name and the value include the colon.
+            let colon = member.start + member.key.len() + 2;
+            separator = colon..member.end - member.value.len();
+            spans.push(member.start..member.end);
+        }
+    }
+    let count = spans.len();
+    let with = |part: Range<usize>, by: &[u8]| replaced(document, &object[part], by);
+    match (named.as_slice(), value) {
+        // With the comma next to it.
+        (&[nth], _) if nth + 1 < count => with(spans[nth].start..spans[nth + 1].start, b""),
+        (&[nth], _) if nth > 0 => with(spans[nth - 1].end..spans[nth].end, b""),
+        ([], Some(value)) if count > 1 => {
+            let (last, comma) = (spans[count - 1].end, spans[count - 2].end..spans[count - 1].start);
+            with(
+                last..last,
+                &[&object[comma], &quoted(name), &object[separator], value].concat(),
+            )
+        }
+        _ => match with_members(object, &[(name, value)]) {
+            Ok(changed) => replaced(document, object, &changed),
+            Err(_) => document.to_vec(),
+        },
+    }
+}
+
+/// The bytes with `part`, a subslice of them, replaced.
+pub fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
+    let start = (part.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
+    debug_assert!(start + part.len() <= bytes.len());
+    [&bytes[..start], by, &bytes[start + part.len()..]].concat()
+}
+
 /// The value without white space between tokens, so that it fits on one line; strings and numbers are unchanged. `NaN`
 /// and infinities become null; the second result counts them.
 pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
@@ -182,4 +229,38 @@ pub fn compact(value: &[u8]) -> (Vec<u8>, u64) {
         }
     }
     (out, replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_changed_added_or_removed() {
+        for (document, name, value, expected) in [
+            ("{\"a\":1, \"b\": 2}\n", "a", Some("3"), "{\"a\":3, \"b\": 2}\n"),
+            ("{\"a\":1,\"b\":[]}", "c", Some("3"), "{\"a\":1,\"b\":[],\"c\":3}"),
+            (
+                "{\"a\" : 1,\n \"b\" : 2}\n",
+                "c",
+                Some("3"),
+                "{\"a\" : 1,\n \"b\" : 2,\n \"c\" : 3}\n",
+            ),
+            ("{ \"a\": 1 }\n", "c", Some("3"), "{\"a\": 1,\"c\":3}\n"),
+            ("{ \"a\": 1, \"b\": 2 }", "a", None, "{ \"b\": 2 }"),
+            ("{ \"a\": 1, \"b\": 2 }", "b", None, "{ \"a\": 1 }"),
+            ("{ \"a\": 1 }\n", "a", None, "{}\n"),
+            (
+                "{\"a\":1, \"b\":2, \"a\":3}",
+                "a",
+                Some("4"),
+                "{\"a\":1, \"b\":2, \"a\":4}",
+            ),
+            ("{\"a\":1, \"b\":2, \"a\":3}", "a", None, "{\"b\":2}"),
+            ("{\"a\":1", "b", Some("2"), "{\"a\":1"),
+        ] {
+            let changed = with_member(document.as_bytes(), name, value.map(str::as_bytes));
+            assert_eq!(String::from_utf8(changed).unwrap(), expected, "{document} {name}");
+        }
+    }
 }

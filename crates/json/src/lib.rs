@@ -10,7 +10,9 @@ mod members;
 mod same;
 mod text;
 
-pub use build::{ObjectBuilder, compact, object, with_members, with_owned_members, wrapped};
+pub use build::{
+    ObjectBuilder, compact, object, replaced, with_member, with_members, with_owned_members, wrapped,
+};
 pub use members::{
     ArrayElements, Member, Members, elements, items, list, member, member_string, member_text, members,
     several,

@@ -1,6 +1,5 @@
 //! Parses a message of a session.
 
-use crate::format::kit::replaced;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
@@ -85,10 +84,10 @@ pub fn sent(raw: &[u8], is_sent: bool) -> Vec<u8> {
         return json::with_members(raw, &[("metadata", Some(&built))]).unwrap_or_else(|_| raw.to_vec());
     };
     if let Some(now) = json::member(metadata, "agentVisible") {
-        return replaced(raw, now, flag);
+        return json::replaced(raw, now, flag);
     }
     match json::with_members(metadata, &[("agentVisible", Some(flag))]) {
-        Ok(built) => replaced(raw, metadata, &built),
+        Ok(built) => json::replaced(raw, metadata, &built),
         Err(_) => raw.to_vec(),
     }
 }

@@ -289,13 +289,6 @@ struct ListFormatting {
     indent: Vec<u8>,
 }
 
-/// The bytes with `part`, a subslice of them, replaced.
-pub fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
-    let start = (part.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
-    debug_assert!(start + part.len() <= bytes.len());
-    [&bytes[..start], by, &bytes[start + part.len()..]].concat()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

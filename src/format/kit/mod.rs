@@ -42,7 +42,7 @@ pub use codec::{
     Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, SummaryDraft, Visible, lines_of,
 };
 pub use editor::{Editor, ElementEdits, MemberChange, Writer};
-pub use frame::{ElementEdit, replaced};
+pub use frame::ElementEdit;
 pub use new_ids::NewIds;
 pub use part::{ElementPart, ElementState, Parsed, SideSession};
 pub use read::{open, open_displayed, read_document};
@@ -50,7 +50,7 @@ pub use sidecar::Sidecar;
 pub use source::Source;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
-pub use write_back::{with_member, write_back};
+pub use write_back::write_back;
 
 /// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
 macro_rules! form {

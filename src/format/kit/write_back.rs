@@ -3,18 +3,17 @@
 use super::changes::ElementChange;
 use super::codec::{Codec, lines_of};
 use super::editor::{Editor, ElementEdits, MemberChange, Writer};
-use super::frame::{ElementEdit, Frame, replaced};
+use super::frame::{ElementEdit, Frame};
 use super::link::{link, link_preserved};
 use super::parse::{is_lines, is_object, split_lines};
 use super::read;
 use crate::error::{Error, Result};
 use crate::format::report::Report;
 use crate::format::{EditedSession, SessionInput, WritePurpose, written};
-use crate::model::json::{self, Dialect, Members};
+use crate::model::json;
 use crate::model::session::Class;
 use std::collections::HashMap;
 use std::io::Write;
-use std::ops::Range;
 
 /// Writes sessions back to the input that they were read from.
 pub fn write_back<C: Editor>(
@@ -110,7 +109,7 @@ pub fn write_back<C: Editor>(
         false => frame.splice(&edits),
     };
     let after = match instructions {
-        Some((name, value)) => with_member(&after, name, value.as_deref()),
+        Some((name, value)) => json::with_member(&after, name, value.as_deref()),
         None => after,
     };
     written(out.write_all(&with_increased_count::<C>(&after, added)))
@@ -119,43 +118,6 @@ pub fn write_back<C: Editor>(
 /// The error for damage that an edit would make worse.
 fn damaged(what: &str) -> Error {
     Error::data(what).hint("write the readable messages to a new session: convo cat FILE > NEW.jsonl")
-}
-
-/// The document with a changed, added or removed member. All other bytes are unchanged, except that white space between
-/// members is removed with the only or a repeated member, or if a member is added to fewer than two.
-pub fn with_member(document: &[u8], name: &str, value: Option<&[u8]>) -> Vec<u8> {
-    let object = document.trim_ascii();
-    if let (Some(before), Some(now)) = (json::member(object, name), value) {
-        return replaced(document, before, now);
-    }
-    let (mut spans, mut named, mut separator) = (Vec::new(), Vec::new(), 0..0);
-    if let Ok(mut scan) = Members::new(object, Dialect::Python) {
-        while let Ok(Some(member)) = scan.next() {
-            named.extend((member.name() == name).then_some(spans.len()));
-            // The bytes between the name and the value include the colon.
-            let colon = member.start + member.key.len() + 2;
-            separator = colon..member.end - member.value.len();
-            spans.push(member.start..member.end);
-        }
-    }
-    let count = spans.len();
-    let with = |part: Range<usize>, by: &[u8]| replaced(document, &object[part], by);
-    match (named.as_slice(), value) {
-        // With the comma next to it.
-        (&[nth], _) if nth + 1 < count => with(spans[nth].start..spans[nth + 1].start, b""),
-        (&[nth], _) if nth > 0 => with(spans[nth - 1].end..spans[nth].end, b""),
-        ([], Some(value)) if count > 1 => {
-            let (last, comma) = (spans[count - 1].end, spans[count - 2].end..spans[count - 1].start);
-            with(
-                last..last,
-                &[&object[comma], &json::quoted(name), &object[separator], value].concat(),
-            )
-        }
-        _ => match json::with_members(object, &[(name, value)]) {
-            Ok(changed) => replaced(document, object, &changed),
-            Err(_) => document.to_vec(),
-        },
-    }
 }
 
 /// Returns an error unless the source has the sessions that were read from it, whose messages the edits refer to by
@@ -392,42 +354,8 @@ fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
     let number = count.and_then(json::number::<u64>);
     match (count, number) {
         (Some(raw), Some(number)) if added > 0 => {
-            replaced(bytes, raw, (number + added).to_string().as_bytes())
+            json::replaced(bytes, raw, (number + added).to_string().as_bytes())
         }
         _ => bytes.to_vec(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_member_is_changed_added_or_removed() {
-        for (document, name, value, expected) in [
-            ("{\"a\":1, \"b\": 2}\n", "a", Some("3"), "{\"a\":3, \"b\": 2}\n"),
-            ("{\"a\":1,\"b\":[]}", "c", Some("3"), "{\"a\":1,\"b\":[],\"c\":3}"),
-            (
-                "{\"a\" : 1,\n \"b\" : 2}\n",
-                "c",
-                Some("3"),
-                "{\"a\" : 1,\n \"b\" : 2,\n \"c\" : 3}\n",
-            ),
-            ("{ \"a\": 1 }\n", "c", Some("3"), "{\"a\": 1,\"c\":3}\n"),
-            ("{ \"a\": 1, \"b\": 2 }", "a", None, "{ \"b\": 2 }"),
-            ("{ \"a\": 1, \"b\": 2 }", "b", None, "{ \"a\": 1 }"),
-            ("{ \"a\": 1 }\n", "a", None, "{}\n"),
-            (
-                "{\"a\":1, \"b\":2, \"a\":3}",
-                "a",
-                Some("4"),
-                "{\"a\":1, \"b\":2, \"a\":4}",
-            ),
-            ("{\"a\":1, \"b\":2, \"a\":3}", "a", None, "{\"b\":2}"),
-            ("{\"a\":1", "b", Some("2"), "{\"a\":1"),
-        ] {
-            let changed = with_member(document.as_bytes(), name, value.map(str::as_bytes));
-            assert_eq!(String::from_utf8(changed).unwrap(), expected, "{document} {name}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use super::encode::{self, Results};
 use super::new_messages::{self, MessageFactory, ModelInfo, compaction, step, times};
 use crate::format::WritePurpose;
 use crate::format::kit::{
-    Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses, replaced,
+    Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -431,7 +431,7 @@ impl OpencodePlan<'_> {
         }
         let mut places = out.iter_mut();
         if let Some(place) = places.find(|edit| matches!(edit, ElementEdit::Keep(nth) if *nth == question)) {
-            *place = ElementEdit::Replace(question, replaced(raw, named, &id));
+            *place = ElementEdit::Replace(question, json::replaced(raw, named, &id));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Api, records};
 use crate::format::kit::frame::Frame;
-use crate::format::kit::{ElementEdit, replaced, with_member};
+use crate::format::kit::ElementEdit;
 use crate::model::json;
 use crate::model::record::without_mark;
 use std::collections::{HashMap, VecDeque};
@@ -39,10 +39,10 @@ pub fn with_source_layout(api: Api, source: &[u8], rewritten: &[u8]) -> Option<V
             (before, after) => before == after,
         };
         if !is_same {
-            document = with_member(&document, name, after);
+            document = json::with_member(&document, name, after);
         }
     }
-    Some(replaced(source, text, &document))
+    Some(json::replaced(source, text, &document))
 }
 
 /// As [`with_source_layout`], for a source with one element per line. New lines end like the first one.
@@ -69,7 +69,7 @@ pub fn with_source_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Vec<u8> {
             }
         }
     }
-    replaced(source, text, &document)
+    json::replaced(source, text, &document)
 }
 
 /// An element as the reader sees it: compact, with invalid UTF-8 and NaN replaced.
