@@ -203,8 +203,14 @@ fn a_history_that_is_not_a_list_is_not_overwritten() {
             .status(65)
             .says("is not a list");
         assert_eq!(env.read("f.json"), file);
+        // Nothing was reported when the file was read.
+        env.run(&["context", "--from", format, "f.json"])
+            .status(65)
+            .says("is not a list; not read");
     }
     env.write("f.json", r#"{"messages":null,"model":"m"}"#);
+    env.run(&["context", "-q", "--from", "openai-chat", "f.json"])
+        .status(0);
     env.run(&["append", "-q", "-i", "--from", "openai-chat", "f.json", "x"])
         .status(0);
     assert!(env.read("f.json").contains("\"x\""));

@@ -200,10 +200,17 @@ impl<'a> DocumentReader<'a> {
                 format!("neither {} of {}", body::EXPECTED_INPUT, self.api.name()),
             );
         }
+        let shape = self.api.interface().shape();
+        if let Some(list) = shape.unreadable_history(value) {
+            let place = self.place(start + list.as_ptr() as usize - value.as_ptr() as usize);
+            report.damage(place, format!("'{}' is not a list; not read", shape.list));
+        }
         // A response may have several answers.
         self.many |= bodies.iter().any(|body| body.is_choice);
-        let response = self.api.interface().shape().response.as_ref();
-        let answers = response.map(|shape| json::list(value, shape.list).len());
+        let answers = shape
+            .response
+            .as_ref()
+            .map(|shape| json::list(value, shape.list).len());
         if bodies.iter().any(|body| body.is_choice) && answers > Some(bodies.len()) {
             let place = self.place(start);
             report.damage(place, "an answer without a message; not read");

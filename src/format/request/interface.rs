@@ -6,6 +6,7 @@ use super::element::ProviderRequest;
 use super::request_part::{AnnotatedMessage, RequestPart, WriteSettings};
 use crate::format::report::Report;
 use crate::format::spec::WritePurpose;
+use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 
@@ -87,6 +88,18 @@ pub struct ApiShape {
     pub response: Option<ResponseShape>,
     /// Whether a history is written as an array, unless it is written back to its source.
     pub array: bool,
+}
+
+impl ApiShape {
+    /// The history of a request body if it is a value whose messages cannot be read.
+    pub fn unreadable_history<'b>(&self, body: &'b [u8]) -> Option<&'b [u8]> {
+        let is_element = self.no_body.iter().any(|name| json::member(body, name).is_some());
+        let is_readable = |list: &[u8]| match list.first() {
+            Some(b'"') => self.text_list,
+            first => first == Some(&b'[') || list == b"null",
+        };
+        json::member(body, self.list).filter(|list| !is_element && !is_readable(list))
+    }
 }
 
 /// The members of a response.

@@ -39,14 +39,8 @@ pub fn write(
 /// Returns an error if the history of a document is a value whose messages were not read, because they would be lost.
 fn check_list(api: Api, source: &[u8]) -> Result<()> {
     let shape = api.interface().shape();
-    let document = without_mark(source).trim_ascii();
-    let is_element = shape
-        .no_body
-        .iter()
-        .any(|name| json::member(document, name).is_some());
-    match json::member(document, shape.list).filter(|_| !is_element) {
-        None | Some([b'[', ..] | b"null") => Ok(()),
-        Some([b'"', ..]) if shape.text_list => Ok(()),
+    match shape.unreadable_history(without_mark(source).trim_ascii()) {
+        None => Ok(()),
         Some(_) => {
             let error = Error::data(format!("'{}' is not a list", shape.list));
             Err(error.hint("change the value to a list of messages"))
