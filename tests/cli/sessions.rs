@@ -188,27 +188,32 @@ fn lines_keep_their_byte_order_mark_and_line_ends() {
     assert_eq!(env.read("f.jsonl"), format!("{mark}{c}"));
 }
 
-/// The body of a request contained the lines that are not messages, without commas.
+/// The body of a request contained the lines that are not messages, without commas, or lacked them.
 #[test]
 fn lines_that_become_a_request_are_valid() {
     let [system, a, b] = [("system", "x"), ("user", "a"), ("assistant", "b")]
         .map(|(role, text)| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n"));
-    for other in ["{\"role\":\"us\n", "{}\n", "{\"foo\":1}\n"] {
-        let env = Env::new();
-        env.write("f.jsonl", format!("{system}{other}{a}{b}"));
+    let env = Env::new();
+    let fix = || {
         env.run(&[
             "check", "-q", "--fix", "--for", "anthropic", "--from", "anthropic", "-i", "f.jsonl",
         ])
-        .status(65);
+        .status(65)
+    };
+    let damaged = format!("{system}{a}{{\"role\":\"us\n");
+    env.write("f.jsonl", &damaged);
+    fix().says("a damaged line cannot be part of a request body");
+    assert_eq!(env.read("f.jsonl"), damaged);
+    for other in ["{}", "{\"foo\":1}", "5"] {
+        env.write("f.jsonl", format!("{system}{other}\n{a}{b}"));
+        fix();
         let fixed = env.read("f.jsonl");
         let fixed: serde_json::Value =
             serde_json::from_str(&fixed).unwrap_or_else(|error| panic!("{error}: {fixed}"));
         assert_eq!(fixed["system"], "x");
-        let messages = fixed["messages"].as_array().unwrap();
-        assert!(
-            messages.iter().any(|message| message["content"] == "b"),
-            "{fixed}"
-        );
+        let [other, a, b] =
+            [other, &a, &b].map(|value| serde_json::from_str::<serde_json::Value>(value).unwrap());
+        assert_eq!(fixed["messages"], serde_json::Value::Array(vec![other, a, b]));
     }
 }
 

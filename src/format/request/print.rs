@@ -1,6 +1,6 @@
 //! Prints a history as a document: a request body, or the original array.
 
-use super::source_layout::{with_source_layout, with_source_lines};
+use super::source_layout::{with_listed_lines, with_source_layout, with_source_lines};
 use super::{Api, ProviderRequest, built, members, was_read_from};
 use crate::error::{Error, Result};
 use crate::format::{WritePurpose, WriteTarget, written};
@@ -30,7 +30,8 @@ pub fn write(
     let has_lines = print(api, session, view, WriteTarget(purpose, &mut rewritten, report))?;
     let had_lines = input(api, session, purpose).is_some_and(|input| input == "lines");
     let document = match had_lines {
-        true => has_lines.then(|| with_source_lines(api, &origin.bytes, &rewritten)),
+        true if has_lines => Some(with_source_lines(api, &origin.bytes, &rewritten)),
+        true => Some(with_listed_lines(api, &origin.bytes, &rewritten)?),
         false => with_source_layout(api, &origin.bytes, &rewritten),
     };
     written(out.write_all(&document.unwrap_or(rewritten)))

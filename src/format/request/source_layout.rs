@@ -1,9 +1,10 @@
 //! Gives a rewritten document the bytes of its source wherever both have the same value.
 
 use super::{Api, records};
-use crate::format::kit::frame::Frame;
+use crate::error::{Error, Result};
 use crate::format::kit::ElementEdit;
-use crate::model::json;
+use crate::format::kit::frame::Frame;
+use crate::model::json::{self, Dialect};
 use crate::model::record::without_mark;
 use std::collections::{HashMap, VecDeque};
 
@@ -70,6 +71,33 @@ pub fn with_source_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Vec<u8> {
         }
     }
     json::replaced(source, text, &document)
+}
+
+/// The rewritten document, whose list replaces the lines of the source, with the values of lines that are not messages.
+///
+/// # Errors
+/// A data error for a damaged line, which a document cannot have.
+pub fn with_listed_lines(api: Api, source: &[u8], rewritten: &[u8]) -> Result<Vec<u8>> {
+    let lines = without_mark(source).split(|byte| *byte == b'\n');
+    let lines = lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let lines: Vec<&[u8]> = lines.collect();
+    let values: Vec<Vec<u8>> = lines.iter().map(|line| cleaned(line)).collect();
+    let is_damaged = |nth: usize| json::value_end(lines[nth], 0, Dialect::Python) != Ok(lines[nth].len());
+    let list = api.interface().shape().list;
+    let elements = json::list(rewritten, list).into_iter().map(cleaned).collect();
+    let edits = aligned(api, &values, elements)
+        .into_iter()
+        .map(|edit| match edit {
+            ElementEdit::Keep(nth) if is_damaged(nth) => {
+                let error = Error::data("a damaged line cannot be part of a request body");
+                Err(error.hint("remove the line first"))
+            }
+            ElementEdit::Keep(nth) => Ok(values[nth].clone()),
+            ElementEdit::Replace(_, raw) | ElementEdit::Insert(raw) => Ok(raw),
+        });
+    let elements = edits.collect::<Result<Vec<_>>>()?.join(&b",\n"[..]);
+    let elements = [b"[\n", &elements[..], b"\n]"].concat();
+    Ok(json::with_member(rewritten, list, Some(&elements)))
 }
 
 /// An element as the reader sees it: compact, with invalid UTF-8 and NaN replaced.
