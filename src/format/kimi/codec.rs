@@ -174,11 +174,15 @@ impl Editor for Kimi {
     }
 
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        if !edits.keeps_summaries() {
-            return edits.plain(writer);
-        }
         let raws = &edits.source.raws;
-        let mut list = edits.rewritten(writer);
+        let outline = self.outline(raws);
+        let mut list = match edits.keeps_summaries() {
+            true => edits.rewritten(writer),
+            false => edits.plain(writer),
+        };
+        if self.0 == Variant::Log {
+            log::remove_prompts(&outline, raws, &mut list, writer.report);
+        }
         let left: HashSet<usize> = { list.iter() }
             .filter_map(|edit| match edit {
                 ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
@@ -186,7 +190,6 @@ impl Editor for Kimi {
             })
             .collect();
         let removed: HashSet<usize> = (0..raws.len()).filter(|nth| !left.contains(nth)).collect();
-        let outline = self.outline(raws);
         for edit in &mut list {
             if let ElementEdit::Keep(nth) = *edit
                 && let Some(line) = log::compacted(&outline, nth, &raws[nth], &removed)

@@ -2,7 +2,8 @@
 
 use super::line::{appended, event, id, is_result, is_typed, kind, origin, prompt, step_of, time_of};
 use super::message::{add_content, member, parts, reply_parts};
-use crate::format::kit::{Assembly, Decoded, SideSession, SummaryDraft};
+use crate::error::Position;
+use crate::format::kit::{Assembly, Decoded, ElementEdit, SideSession, SummaryDraft};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::call::CallMembers;
@@ -167,8 +168,7 @@ pub fn compacted(
             let earlier = removed
                 .iter()
                 .filter(|removed| **removed < nth && before.is_none_or(|before| **removed > *before));
-            let earlier =
-                earlier.filter(|removed| !kept.contains(removed) && outline.prompt != Some(**removed));
+            let earlier = earlier.filter(|removed| !kept.contains(removed));
             ("compactedCount", (count, count.saturating_sub(earlier.count())))
         }
         (None, None) => return None,
@@ -176,6 +176,45 @@ pub fn compacted(
     let (then, now) = count;
     let now = (then != now || kept.len() != left).then(|| now.to_string())?;
     json::with_members(line, &[(name, Some(now.as_bytes()))]).ok()
+}
+
+/// If the system prompt is removed, removes only this member of its line, and that of later lines, which would become
+/// the prompt of the session.
+pub fn remove_prompts(
+    outline: &KimiOutline,
+    raws: &[Vec<u8>],
+    list: &mut Vec<ElementEdit>,
+    report: &mut Report,
+) {
+    let Some(first) = outline.prompt else { return };
+    let nth = |edit: &ElementEdit| match edit {
+        ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
+        ElementEdit::Insert(_) => None,
+    };
+    if list.iter().any(|edit| nth(edit) == Some(first)) {
+        return;
+    }
+    let next = list
+        .iter()
+        .position(|edit| nth(edit).is_some_and(|nth| nth > first));
+    list.insert(next.unwrap_or(list.len()), ElementEdit::Keep(first));
+    let mut later = 0;
+    for edit in list {
+        if let ElementEdit::Keep(nth) = *edit
+            && prompt(&raws[nth]).is_some()
+            && let Ok(line) = json::with_members(&raws[nth], &[("systemPrompt", None)])
+        {
+            *edit = ElementEdit::Replace(nth, line);
+            later += u64::from(nth != first);
+        }
+    }
+    if later > 0 {
+        let prompts = if later == 1 { "prompt" } else { "prompts" };
+        report.note(
+            Position::default(),
+            format!("also removed {later} later system {prompts}"),
+        );
+    }
 }
 
 /// Decodes the lines of an element.

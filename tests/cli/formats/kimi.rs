@@ -46,6 +46,26 @@ fn in_place_all_lines_of_a_step_are_removed() {
     assert_eq!(env.read("wire.jsonl"), left);
 }
 
+/// A later prompt of the log became the prompt of the session, and the directory and model were removed with the prompt.
+#[test]
+fn a_dropped_prompt_is_not_replaced_by_a_later_one() {
+    let env = Env::new();
+    let later = r#"{"type":"config.update","systemPrompt":"You know the wind.","time":1785612812827}"#;
+    env.write("wire.jsonl", format!("{LOG}{later}\n"));
+    env.run(&["drop", "--role", "system", "-i", "wire.jsonl"])
+        .status(0)
+        .says("also removed 1 later system prompt")
+        .says("dropped 1 of 6 messages");
+    env.run(&["drop", "--role", "system", "wire.jsonl"]).status(1);
+    let after = env.read("wire.jsonl");
+    assert!(!after.contains("You know"), "{after}");
+    assert!(
+        after.contains(r#"{"type":"config.update","modelAlias":"k2","time":1785612803281}"#),
+        "{after}"
+    );
+    assert_eq!(after.lines().count(), LOG.lines().count() + 1, "{after}");
+}
+
 /// A reply of a display stream that lost its reasoning was written as a step without content, which is not a message.
 #[test]
 fn an_empty_reply_remains_when_its_reasoning_is_dropped() {
