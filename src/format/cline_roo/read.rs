@@ -9,6 +9,7 @@ use crate::format::{DocumentSource, kit};
 use crate::model::json::{self, Dialect};
 use crate::model::record::without_mark;
 use crate::model::session::Session;
+use crate::model::view::View;
 
 /// File names that all histories share.
 const USUAL: [&str; 2] = ["api_conversation_history.json", "claude_messages.json"];
@@ -33,7 +34,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         is_unnamed: source.name.is_none_or(|name| USUAL.contains(&name)),
     };
     let session = kit::read_document(&codec, source, report)?;
-    if session.messages().next().is_none() {
+    if View::replay(&session).items.is_empty() && session.messages().next().is_none() {
         return refused("contains no messages");
     }
     if codec.panel.is_none() && !is_roo(&bytes[start..]) {

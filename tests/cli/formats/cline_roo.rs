@@ -46,6 +46,23 @@ fn summarized_messages_are_hidden() {
     env.run(&["migrate", file, "--out", "moved"]).status(0);
 }
 
+/// Such a history was written and then refused as one without messages.
+#[test]
+fn a_history_of_only_a_summary_is_read() {
+    let env = Env::new();
+    let summary = message("user", "sum", r#", "isSummary": true, "condenseId": "s""#);
+    env.write("summary.json", format!("[{summary}]"));
+    let view = env.run(&["context", "summary.json"]).fine();
+    assert_eq!(view.objects()[1]["content"], "sum", "{view}");
+    env.write(
+        "empty.json",
+        r#"[{"type":"reasoning","ts":1,"isTruncationMarker":true}]"#,
+    );
+    env.run(&["context", "--from", "cline-roo", "empty.json"])
+        .status(65)
+        .says("contains no messages");
+}
+
 #[test]
 fn a_cut_tags_dropped_messages_and_changes_nothing_else() {
     let env = Env::new();
