@@ -245,10 +245,7 @@ impl Editor for Copilot {
     }
 
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        let mut list = match edits.keeps_summaries() {
-            true => edits.rewritten(writer),
-            false => edits.plain(writer),
-        };
+        let mut list = edits.rewritten_or_plain(writer);
         // The start event of a call is removed with its message.
         let raws = &edits.source.raws;
         let left: Vec<Vec<u8>> = list.iter().map(|edit| edit.element(raws).to_vec()).collect();

@@ -3,7 +3,8 @@
 use super::line::time_of;
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, SessionInfo, Sidecar, Writer,
+    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
+    Source, Writer,
 };
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
@@ -149,12 +150,16 @@ impl Codec for Droid {
 }
 
 impl Editor for Droid {
-    type Context = ();
+    type Context = NewIds;
     const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> NewIds {
+        source.raws.iter().filter_map(|line| self.id(line)).collect()
+    }
+
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        let (source, list) = (&edits.source.raws, edits.rewritten(writer));
+        let (source, list) = (&edits.source.raws, edits.rewritten_or_plain(writer));
         let mut list = self.with_session(source, list);
         let repeated = stream::repeated(&slices(source));
         // A completion is removed with the message that it repeats.
@@ -174,11 +179,19 @@ impl Editor for Droid {
                 .iter()
                 .flat_map(|annotated| stream::lines(annotated, out.report))
                 .collect(),
-            false => log::encode(messages, true, out.report).into_iter().collect(),
+            false => {
+                let line = messages.first().zip(log::encode(messages, true, out.report));
+                // Lines refer to each other by their ids, so a summary has one, too.
+                let named = line.map(|(first, line)| {
+                    let id = out.context.id(first.body);
+                    json::with_members(&line, &[("id", Some(&id))]).unwrap_or(line)
+                });
+                named.into_iter().collect()
+            }
         }
     }
 
-    fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, _: &View, _: &NewIds, _: Layout) -> ObjectBuilder {
         let header = session.header();
         let get = |name: &str| header::member(header, name);
         let mut about = ObjectBuilder::default();

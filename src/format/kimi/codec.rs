@@ -176,10 +176,7 @@ impl Editor for Kimi {
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raws = &edits.source.raws;
         let outline = self.outline(raws);
-        let mut list = match edits.keeps_summaries() {
-            true => edits.rewritten(writer),
-            false => edits.plain(writer),
-        };
+        let mut list = edits.rewritten_or_plain(writer);
         if self.0 == Variant::Log {
             log::remove_prompts(&outline, raws, &mut list, writer.report);
         }

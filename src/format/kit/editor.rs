@@ -39,7 +39,7 @@ pub trait Editor: Codec {
     }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        edits.rewritten(writer)
+        edits.rewritten_or_plain(writer)
     }
     /// Returns an error if the program of the format would not accept these edits in place.
     fn check(&self, _edits: &ElementEdits<'_, Self>, _list: &[ElementEdit]) -> Result<()> {
@@ -214,7 +214,16 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
         ))
     }
 
-    /// Edits that keep, replace, remove and insert elements.
+    /// Edits that keep, replace, remove and insert elements; if the view lacks a summary of the source, those of a view
+    /// as plain elements, because the summary would remain or show the messages that it hides.
+    pub fn rewritten_or_plain(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
+        match self.keeps_summaries() {
+            true => self.rewritten(writer),
+            false => self.plain(writer),
+        }
+    }
+
+    /// Edits that keep, replace, remove and insert elements, and keep all summaries.
     pub fn rewritten(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
         self.edits_of(self.with_results(self.order()), writer)
     }
@@ -243,7 +252,7 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
     }
 
     /// Whether the view has everything that the summaries of the source show.
-    pub fn keeps_summaries(&self) -> bool {
+    fn keeps_summaries(&self) -> bool {
         let is_of_summary = |item: &&Item| self.source.is_summary(item) || matches!(item, Item::Inserted(_));
         let is_same = |own: &Item, item: &Item| match (own, item) {
             (Item::Summary(own), Item::Summary(line)) => own == line,
@@ -255,13 +264,14 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
     }
 
     /// Edits that write the view as plain elements: removes hidden elements, and inserts the messages of summaries.
-    pub fn plain(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
+    fn plain(&self, writer: &mut Writer<'_, C>) -> Vec<ElementEdit> {
         let shown = self.shown();
         let is_left = |nth: usize| match self.has_messages(nth) {
             true => shown.contains(&nth),
             false => !self.source.summaries.iter().any(|(own, _)| *own == nth),
         };
-        let order = self.source.elements.order(self.view, &self.changes, |_| false);
+        let is_apart = |item: &_| self.source.is_instructions(item);
+        let order = self.source.elements.order(self.view, &self.changes, is_apart);
         let order = order
             .into_iter()
             .filter(|next| !matches!(next, NextElement::Element(nth) if !is_left(*nth)));

@@ -47,7 +47,11 @@ impl Source {
 
     /// Whether an item is in the source, but not in an element with messages.
     pub fn is_outside_messages(&self, item: &Item) -> bool {
-        self.is_summary(item) || (self.instructions.is_some() && self.instructions == item.line())
+        self.is_summary(item) || self.is_instructions(item)
+    }
+
+    pub fn is_instructions(&self, item: &Item) -> bool {
+        self.instructions.is_some() && self.instructions == item.line()
     }
 
     pub fn is_summary(&self, item: &Item) -> bool {

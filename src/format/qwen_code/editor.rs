@@ -4,9 +4,7 @@ use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
 use super::{NAME, compression};
 use crate::format::gemini;
-use crate::format::kit::{
-    Editor, ElementEdit, ElementEdits, NewIds, Source, Writer, lines_of, losses, records,
-};
+use crate::format::kit::{Editor, NewIds, Source, Writer, lines_of, losses, records};
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -110,13 +108,6 @@ impl Editor for QwenCode {
             title: session.header_text("title"),
             model: workspace.model,
             is_new: true,
-        }
-    }
-
-    fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        match edits.keeps_summaries() {
-            true => edits.rewritten(writer),
-            false => edits.plain(writer),
         }
     }
 

@@ -37,6 +37,33 @@ fn in_place_other_messages_keep_their_bytes() {
     assert_eq!(env.read("s.json"), kept);
 }
 
+/// The previous summary remained next to the one that includes it.
+#[test]
+fn a_new_summary_replaces_the_previous_one() {
+    let env = Env::new();
+    let compaction = FILE
+        .replace(
+            r#""version": 1,"#,
+            r#""version": 1, "system_prompt": "You know the sea.","#,
+        )
+        .replace(
+            r#""text":"How strong is the wind?"}]"#,
+            r#""text":"An earlier summary."}], "metadata":{"kind":"compaction"}"#,
+        );
+    env.write("s.json", &compaction);
+    env.run(&[
+        "summarize", "--keep-last", "1", "--with", "cmd:echo Windy.", "-i", "s.json",
+    ])
+    .status(0);
+    let after = env.read("s.json");
+    assert!(
+        after.contains("Windy.") && !after.contains("An earlier summary."),
+        "{after}"
+    );
+    assert_eq!(after.matches("You know the sea.").count(), 1, "{after}");
+    assert!(after.contains(FILE.lines().nth(9).unwrap()), "{after}");
+}
+
 #[test]
 fn sessions_from_elsewhere_are_refused() {
     let env = Env::new();

@@ -28,6 +28,36 @@ fn in_place_other_lines_keep_their_bytes() {
     assert_eq!(env.read("d1.jsonl"), [lines[0], lines[4], &last, ""].join("\n"));
 }
 
+/// The previous summary remained, and hid the new one.
+#[test]
+fn a_new_summary_replaces_the_previous_one() {
+    let env = Env::new();
+    let lines: Vec<&str> = FILE.lines().collect();
+    let summary =
+        r#"{"type":"compaction_state","id":"c1","summaryText":"Mixed.","summaryKind":"compaction"}"#;
+    let line = |id: &str, parent: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let [reply, question] = [
+        line("m5", "m4", "assistant", "It burns."),
+        line("m6", "m5", "user", "Cool."),
+    ];
+    let log = [&lines[..5], &[summary, lines[5], &reply, &question, ""]].concat();
+    env.write("d1.jsonl", log.join("\n"));
+    env.run(&[
+        "summarize", "--keep-last", "1", "--with", "cmd:echo Fired.", "-i", "d1.jsonl",
+    ])
+    .status(0);
+    let view = env.run(&["context", "--to", "jsonl", "d1.jsonl"]).fine();
+    assert!(
+        view.out().contains("Fired.") && view.out().contains("Cool."),
+        "{view}"
+    );
+    assert!(!view.out().contains("Mixed."), "{view}");
+}
+
 #[test]
 fn sessions_from_elsewhere_are_refused() {
     let env = Env::new();
