@@ -137,11 +137,11 @@ impl Codec for Grok {
 }
 
 impl Editor for Grok {
-    /// The session that the lines of a stream name.
-    type Context = Option<String>;
+    type Context = updates::NewUpdates;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> Option<String> {
-        self.outline(&source.raws)
+    fn context(&self, _: Option<&[u8]>, source: &Source) -> updates::NewUpdates {
+        let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
+        updates::NewUpdates::after(self.outline(&source.raws), lines)
     }
 
     fn has_role(&self, role: Role) -> bool {
@@ -150,11 +150,7 @@ impl Editor for Grok {
 
     fn new_elements(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Vec<Vec<u8>> {
         let lines = messages.iter().flat_map(|annotated| match self.is_stream {
-            true => {
-                let lines = updates::encode(annotated, out.report).into_iter();
-                let lines = lines.map(|line| updates::new_line(&line, annotated, out.context.as_deref()));
-                lines.collect()
-            }
+            true => out.context.lines(annotated, out.report),
             false => chat::encode(annotated, out.report),
         });
         lines.collect()

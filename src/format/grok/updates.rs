@@ -354,20 +354,58 @@ fn request(call: &[u8], report: &mut Report) -> Vec<u8> {
     update.finish()
 }
 
-pub fn new_line(line: &[u8], annotated: &AnnotatedMessage<'_>, session: Option<&str>) -> Vec<u8> {
-    let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
-    let mut params = ObjectBuilder::default();
-    if let Some(session) = session {
-        params.text("sessionId", session);
+/// Whether a message is written as one of the user.
+fn is_prompt(annotated: &AnnotatedMessage<'_>) -> bool {
+    !matches!(annotated.message.role(), Role::Assistant | Role::Tool)
+}
+
+/// What new lines of a stream have in common.
+#[derive(Default)]
+pub struct NewUpdates {
+    session: Option<String>,
+    /// The number of the next prompt, by which adjacent prompts are separate messages.
+    prompt: u64,
+}
+
+impl NewUpdates {
+    /// For lines after those of this session.
+    pub fn after<'l>(session: Option<String>, lines: impl Iterator<Item = &'l [u8]>) -> NewUpdates {
+        let index = |line| json::number::<u64>(GrokUpdate::of(line)?.prompt_index()?);
+        let last = lines.filter_map(index).max();
+        NewUpdates {
+            session,
+            prompt: last.map_or(0, |last| last.saturating_add(1)),
+        }
     }
-    params.raw("update", update.unwrap_or(b"{}"));
-    let mut built = ObjectBuilder::default();
-    let time = annotated.message.timestamp();
-    if let Some(time) = time.and_then(|time| time::milliseconds(&time)) {
-        built.raw("timestamp", (time / 1000).to_string());
+
+    /// The lines of a message.
+    pub fn lines(&mut self, annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<Vec<u8>> {
+        let lines = encode(annotated, report);
+        let lines = lines.iter().map(|line| self.line(line, annotated)).collect();
+        self.prompt += u64::from(is_prompt(annotated));
+        lines
     }
-    built
-        .text("method", "session/update")
-        .raw("params", params.finish());
-    built.finish()
+
+    fn line(&self, line: &[u8], annotated: &AnnotatedMessage<'_>) -> Vec<u8> {
+        let update = json::member(line, "params").and_then(|params| json::member(params, "update"));
+        let mut update = update.unwrap_or(b"{}").to_vec();
+        if is_prompt(annotated) {
+            let meta = wrapped("promptIndex", self.prompt.to_string());
+            update = json::with_members(&update, &[("_meta", Some(&meta))]).unwrap_or(update);
+        }
+        let mut params = ObjectBuilder::default();
+        if let Some(session) = &self.session {
+            params.text("sessionId", session);
+        }
+        params.raw("update", update);
+        let mut built = ObjectBuilder::default();
+        let time = annotated.message.timestamp();
+        if let Some(time) = time.and_then(|time| time::milliseconds(&time)) {
+            built.raw("timestamp", (time / 1000).to_string());
+        }
+        built
+            .text("method", "session/update")
+            .raw("params", params.finish());
+        built.finish()
+    }
 }

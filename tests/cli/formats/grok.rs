@@ -40,6 +40,27 @@ fn in_place_a_reply_is_removed_with_its_reasoning() {
     );
 }
 
+/// Two prompts in a row were read as one.
+#[test]
+fn appended_prompts_are_separate() {
+    let env = Env::new();
+    env.write("updates.jsonl", UPDATES);
+    for text in ["And the tide?", "And the moon?"] {
+        env.run(&["append", "-q", "-i", "updates.jsonl", text]).status(0);
+    }
+    let view = env.run(&["context", "updates.jsonl"]).fine().objects();
+    let contents: Vec<_> = view[3..].iter().map(|record| &record["content"]).collect();
+    assert_eq!(contents, ["And the tide?", "And the moon?"]);
+    let last = env.read("updates.jsonl");
+    assert!(
+        last.lines()
+            .last()
+            .unwrap()
+            .contains(r#""_meta":{"promptIndex":2}"#),
+        "{last}"
+    );
+}
+
 #[test]
 fn sessions_from_elsewhere_are_refused() {
     let env = Env::new();

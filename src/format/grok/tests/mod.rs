@@ -141,7 +141,7 @@ fn chunks_of_a_stream_are_one_message() {
         0,
         r#"{"role":"user","content":"More.","timestamp":"2026-07-25T17:21:00Z"}"#,
     )]);
-    let line = r#"{"timestamp":1785000060,"method":"session/update","params":{"sessionId":"s9","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"More."}}}}"#;
+    let line = r#"{"timestamp":1785000060,"method":"session/update","params":{"sessionId":"s9","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"More."},"_meta":{"promptIndex":1}}}}"#;
     assert_eq!(more, format!("{STREAM}{line}\n"));
 }
 
