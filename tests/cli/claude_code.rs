@@ -364,3 +364,38 @@ fn a_log_without_parents_gets_no_summary_in_place() {
         .says("a log without parents cannot get a summary in place");
     assert_eq!(env.read("log.jsonl"), log.concat());
 }
+
+fn in_sidechain(line: &str) -> String {
+    line.replace(r#""isSidechain":false"#, r#""isSidechain":true"#)
+}
+
+/// The messages of the subagent, including its summary, became the session.
+#[test]
+fn a_sidechain_does_not_replace_a_session_without_messages() {
+    let env = Env::new();
+    let summary = user("s3", "s2", "An earlier summary.")
+        .replace(r#""type":"user","#, r#""type":"user","isCompactSummary":true,"#);
+    let sidechain = [
+        user("s1", "", "Find the file."),
+        block("s2", "s1", "m1", r#"{"type":"text","text":"Found."}"#),
+        summary,
+    ];
+    let log = sidechain.iter().map(|line| in_sidechain(line));
+    let log: Vec<String> = log.chain([user("u1", "", "Weather?")]).collect();
+    env.write("log.jsonl", log.join("\n") + "\n");
+    env.run(&["truncate", "--keep-last", "0", "-i", "log.jsonl"])
+        .status(0)
+        .says("dropped 1 of 1 messages");
+    let view = env.run(&["context", "log.jsonl"]).fine();
+    assert_eq!(view.objects().len(), 1, "{view}");
+
+    // An attached file in the view would be hidden with the sidechain.
+    let attached = attached();
+    let attached: Vec<&str> = attached.lines().take(2).collect();
+    let log = [&log[..3].join("\n"), &attached.join("\n"), ""].join("\n");
+    env.write("log.jsonl", &log);
+    env.run(&["drop", "--exchange", "1", "--grep", "Weather", "-i", "log.jsonl"])
+        .status(2)
+        .says("would replace the session");
+    assert_eq!(env.read("log.jsonl"), log);
+}

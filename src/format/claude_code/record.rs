@@ -303,6 +303,18 @@ pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
     event.finish()
 }
 
+/// The event that removes the summary before a compaction without one.
+pub fn summary_removal(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
+    let mut event = event::begin("compact", &event_id("removal", body));
+    event.optional("at", facts.timestamp);
+    event
+        .text("strategy", NAME)
+        .raw("drop", "[]")
+        .raw("summary", "null");
+    event.raw("metadata", wrapped(NAME, "{}"));
+    event.finish()
+}
+
 /// The event that hides a message that the program never sends.
 pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u8> {
     let mut event = event::begin("compact", &event_id("hidden", &built.body));

@@ -209,6 +209,8 @@ struct SessionRecords<'l> {
     covered: Option<Covered>,
     /// A boundary that is not followed by a record yet.
     boundary: Option<usize>,
+    /// Whether the view has a summary.
+    has_summary: bool,
 }
 
 impl<'l> SessionRecords<'l> {
@@ -223,6 +225,7 @@ impl<'l> SessionRecords<'l> {
             seen: HashMap::new(),
             covered: None,
             boundary: None,
+            has_summary: false,
         }
     }
 
@@ -294,6 +297,7 @@ impl<'l> SessionRecords<'l> {
         };
         let boundary = self.boundary.take().and_then(|line| self.log.facts(line));
         let covered = self.covered.take().filter(|_| boundary.is_some());
+        self.has_summary = true;
         let event = record::summary_event(self.log.body(index), &facts, boundary.as_ref(), covered.as_ref());
         self.push(event, self.log.lines[index].place, vec![index]);
     }
@@ -303,8 +307,11 @@ impl<'l> SessionRecords<'l> {
         let Some(index) = self.boundary.take() else { return };
         self.covered = None;
         if let Some(facts) = self.log.facts(index) {
-            let event = record::cut_event(self.log.body(index), &facts);
-            self.push(event, self.log.lines[index].place, vec![index]);
+            let (body, place) = (self.log.body(index), self.log.lines[index].place);
+            self.push(record::cut_event(body, &facts), place, vec![index]);
+            if std::mem::take(&mut self.has_summary) {
+                self.push(record::summary_removal(body, &facts), place, vec![index]);
+            }
         }
     }
 }

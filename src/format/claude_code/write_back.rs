@@ -3,6 +3,7 @@
 use super::apply_edits::write_log;
 use super::change_plan::decide;
 use super::encode_new::{ClaudeIds, Envelope, LineFactory, NewLine, session_id};
+use super::line::ClaudeLineKind;
 use super::line_changes::{LineChange, LineChanges, ParsedSource};
 use super::log::ClaudeLog;
 use super::parts::parts;
@@ -63,6 +64,7 @@ fn change(
     let mut changes = LineChanges::new(log.lines.len());
     let mut ids = ClaudeIds::default();
     let mut main = None;
+    let mut is_empty = true;
     for (returned, built) in changed {
         let before = View::replay(&built.session);
         let parsed = ParsedSource {
@@ -85,6 +87,7 @@ fn change(
         ids = maker.ids;
         if built.is_main {
             main = Some(maker.envelope);
+            is_empty = returned.view.items.is_empty();
         }
     }
     if let (Some(envelope), [first, others @ ..]) = (main, all) {
@@ -95,7 +98,7 @@ fn change(
             purpose: WritePurpose::Return,
             report,
         };
-        keep_branches_separate(log, &mut changes, &first.lines, others, &mut maker);
+        keep_separate(log, &mut changes, (&first.lines, is_empty), others, &mut maker)?;
         check_order(log, &changes)?;
     }
     write_log(log, changes, out)
@@ -119,26 +122,37 @@ fn check_order(log: &ClaudeLog, changes: &LineChanges) -> Result<()> {
     ))
 }
 
-/// Keeps branches out of the main session. If no remaining line has a parent, a log is read in line order, and branches
-/// would become part of the main session. Therefore, inserts a boundary as the parent of the main session, or in place
-/// of it if nothing of it remains.
-fn keep_branches_separate(
+/// Keeps branches and sidechains out of the main session. If no remaining line has a parent, a log is read in line order,
+/// and branches would become part of the main session; if no message of it remains, another session takes its place.
+/// Therefore, inserts a boundary as the parent of the main session, or in place of it.
+///
+/// # Errors
+/// A usage error if only lines that are not messages remain visible, which the boundary would hide.
+fn keep_separate(
     log: &ClaudeLog,
     changes: &mut LineChanges,
-    main: &[usize],
+    (main, is_empty): (&[usize], bool),
     others: &[BuiltSession],
     maker: &mut LineFactory<'_>,
-) {
+) -> Result<()> {
     let is_kept =
         |line: &&usize| log.lines[**line].is_message() && changes.lines[**line] != LineChange::Removed;
-    let extra = |line: &&usize| is_kept(line) && log.lines[**line].sidechain.is_none();
+    let first = main.iter().find(is_kept).copied();
+    let end = log.lines.len();
+    let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
+    let is_replaced = first.is_none() && !appends;
+    let extra = |line: &&usize| is_kept(line) && (is_replaced || log.lines[**line].sidechain.is_none());
     if !others
         .iter()
         .any(|built| built.lines.iter().any(|line| extra(&line)))
     {
-        return;
+        return Ok(());
     }
-    let first = main.iter().find(is_kept).copied();
+    if is_replaced && !is_empty {
+        return Err(Error::not_in_place(
+            "another branch or a sidechain would replace the session, which has no message left",
+        ));
+    }
     let is_linked = |line: usize| {
         let above = log.lines[line]
             .above
@@ -148,11 +162,15 @@ fn keep_branches_separate(
     let linked = !changes.parents.is_empty()
         || changes.new.values().flatten().any(has_parent)
         || (0..log.lines.len()).any(is_linked);
-    let end = log.lines.len();
-    let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
-    if linked && (first.is_some() || appends) {
-        return;
+    if linked && !is_replaced {
+        return Ok(());
     }
+    // The boundary hides all lines before it, including attached context.
+    let is_visible = |line: &&usize| {
+        let is_attached = log.lines[**line].kind == ClaudeLineKind::Attachment;
+        is_kept(line) || is_attached && changes.lines[**line] != LineChange::Removed
+    };
+    let first = first.and_then(|_| main.iter().find(is_visible).copied());
     let boundary = maker.boundary(log.sha256.as_deref().unwrap_or_default().as_bytes(), None);
     let uuid = boundary.uuid.clone();
     let new = changes.new.entry(first.unwrap_or(end)).or_default();
@@ -165,6 +183,7 @@ fn keep_branches_separate(
     if let Some(first) = first {
         changes.parents.insert(first, uuid);
     }
+    Ok(())
 }
 
 /// The file name of a session's input.
