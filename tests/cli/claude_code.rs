@@ -399,3 +399,33 @@ fn a_sidechain_does_not_replace_a_session_without_messages() {
         .says("would replace the session");
     assert_eq!(env.read("log.jsonl"), log);
 }
+
+/// Attached files were read as lines of the subagent, and not sent to the model.
+#[test]
+fn an_attachment_after_a_message_of_a_sidechain_remains_in_the_session() {
+    let env = Env::new();
+    let attached = attached();
+    let sidechain = [
+        user("s1", "", "Find the file."),
+        block("s2", "s1", "m1", r#"{"type":"text","text":"Found."}"#),
+    ];
+    let log = sidechain.iter().map(|line| in_sidechain(line));
+    let main = [
+        user("u1", "s2", "Weather?"),
+        attached.lines().nth(1).unwrap().to_string(),
+        user("u2", "n1", "And Rome?"),
+    ];
+    let log: Vec<String> = log.chain(main).collect();
+    env.write("log.jsonl", log.join("\n") + "\n");
+    let drop = ["drop", "--grep", "Weather?", "log.jsonl"];
+    let view = env.run(&drop).status(0);
+    let expected = env.pipe(&["context", "--to", "jsonl", "-"], view.out()).fine();
+    assert!(expected.out().contains("Use Celsius."), "{expected}");
+    env.run(&[&drop[..], &["-i"]].concat()).status(0);
+    let contents = |text: &str| -> Vec<serde_json::Value> {
+        let messages = crate::env::objects(text).into_iter();
+        messages.map(|message| message["content"].clone()).collect()
+    };
+    let after = env.run(&["context", "--to", "jsonl", "log.jsonl"]).status(0);
+    assert_eq!(contents(after.out()), contents(expected.out()));
+}

@@ -86,7 +86,11 @@ fn with_new_parent(
             let own = json::member(body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
             (
                 if own { "parentUuid" } else { "logicalParentUuid" },
-                uuid(staying[above]),
+                // A line of the main session would belong to a sidechain with such a parent.
+                uuid(
+                    staying[above]
+                        .filter(|kept| line.sidechain.is_some() || log.lines[*kept].sidechain.is_none()),
+                ),
             )
         }
         _ if line.kind == ClaudeLineKind::Other => {
