@@ -1,5 +1,6 @@
 //! Decoding and encoding of JSON strings and numbers.
 
+use super::plain_end;
 use std::borrow::Cow;
 
 /// The text of a string value (with its quotes); `None` for any other value. Lone surrogates and invalid UTF-8 become
@@ -24,20 +25,21 @@ pub fn plain(value: &[u8]) -> Option<&str> {
 
 /// Decodes the escapes in the content of a string.
 pub fn unescape(inner: &[u8]) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', inner) else {
-        return lossy(inner);
+    let text = lossy(inner);
+    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else {
+        return text;
     };
-    let mut out = String::with_capacity(inner.len());
-    let mut rest = inner;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
     let mut next = Some(first);
     while let Some(at) = next {
-        out.push_str(&lossy(&rest[..at]));
-        let (decoded, length) = escape(&rest[at..]);
+        out.push_str(&rest[..at]);
+        let (decoded, length) = escape(&rest.as_bytes()[at..]);
         out.push(decoded);
         rest = &rest[at + length..];
-        next = memchr::memchr(b'\\', rest);
+        next = memchr::memchr(b'\\', rest.as_bytes());
     }
-    out.push_str(&lossy(rest));
+    out.push_str(rest);
     Cow::Owned(out)
 }
 
@@ -109,34 +111,29 @@ fn escape(bytes: &[u8]) -> (char, usize) {
 
 /// Appends `text` as a quoted JSON string, escaping only what RFC 8259 requires.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
     out.push(b'"');
     let mut from = 0;
-    for (i, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => b'"',
-            b'\\' => b'\\',
-            8 => b'b',
-            9 => b't',
-            10 => b'n',
-            12 => b'f',
-            13 => b'r',
-            0..0x20 => b'u',
-            _ => continue,
-        };
-        out.extend_from_slice(&text.as_bytes()[from..i]);
-        out.extend_from_slice(&[b'\\', short]);
-        if short == b'u' {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            out.extend_from_slice(&[
-                b'0',
-                b'0',
-                HEX[usize::from(byte >> 4)],
-                HEX[usize::from(byte & 15)],
-            ]);
+    loop {
+        let at = plain_end(bytes, from);
+        out.extend_from_slice(&bytes[from..at]);
+        let Some(&byte) = bytes.get(at) else { break };
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            8 => out.extend_from_slice(b"\\b"),
+            9 => out.extend_from_slice(b"\\t"),
+            10 => out.extend_from_slice(b"\\n"),
+            12 => out.extend_from_slice(b"\\f"),
+            13 => out.extend_from_slice(b"\\r"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend_from_slice(&[byte >> 4, byte & 15].map(|digit| HEX[usize::from(digit)]));
+            }
         }
-        from = i + 1;
+        from = at + 1;
     }
-    out.extend_from_slice(&text.as_bytes()[from..]);
     out.push(b'"');
 }
 
@@ -171,6 +168,16 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn a_quoted_text_is_read_back(
+            pieces in prop::collection::vec(prop::sample::select(&["a", "plain text of more than thirty-two bytes", "\"", "\\", "\n", "\r", "\t", "\u{8}", "\u{c}", "\0", "\u{1b}", "\u{1f}", "\u{7f}", "\u{e9}", "\u{1f331}"][..]), 0..12),
+        ) {
+            let text = pieces.concat();
+            let raw = quoted(&text);
+            prop_assert_eq!(crate::value_end(&raw, 0, crate::Dialect::Strict).ok(), Some(raw.len()));
+            prop_assert_eq!(super::text(&raw).unwrap_or_default(), text);
+        }
+
         #[test]
         fn parts_of_a_string_are_parts_of_its_text(
             pieces in prop::collection::vec(prop::sample::select(&["a", "be ", "\\n", "\\\"", "\\u00e9", "\\ud83c\\udf31", "\\ud83c", "\u{e9}", "\\\\"][..]), 0..20),

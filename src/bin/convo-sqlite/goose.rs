@@ -2,10 +2,10 @@
 //! it with the codec of that format.
 
 use super::database::{self, Database, number, utc};
-use super::opencode::raw;
 use super::session_lines;
+use super::session_row::session_row;
 use super::system::{DatabaseSystem, SystemRow};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::Result;
 use convo::format::report::Report;
 use convo::format::{self, DocumentSource, Format};
 use convo::model::json::{ObjectBuilder, array, quoted};
@@ -74,14 +74,7 @@ fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result
 
 /// Returns the metadata of a session in the form of an export.
 fn about(database: &Database, row: &SystemRow) -> Result<ObjectBuilder> {
-    let names = database.columns("sessions")?;
-    let found = database.first("SELECT * FROM sessions WHERE id = ?1", &[&row.id], |row| {
-        (0..names.len())
-            .map(|column| Ok(raw(row.get_ref(column)?)))
-            .collect::<rusqlite::Result<Vec<_>>>()
-    })?;
-    let values =
-        found.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
+    let (names, values) = session_row(database, "sessions", row)?;
     let mut about = ObjectBuilder::default();
     for (name, value) in names.iter().zip(values) {
         let Some(value) = value else {

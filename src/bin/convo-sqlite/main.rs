@@ -13,6 +13,7 @@ mod output;
 mod penguin;
 mod relocation;
 mod session_lines;
+mod session_row;
 mod system;
 mod systems;
 #[path = "../convo/terminal/terminal_filter.rs"]

@@ -3,14 +3,14 @@
 
 use super::database::{self, Database, number};
 use super::session_lines;
+use super::session_row::session_row;
 use super::system::{DatabaseSystem, SystemRow};
-use convo::error::{Error, ErrorKind, Result};
+use convo::error::Result;
 use convo::format::report::Report;
 use convo::format::{self, DocumentSource, Format};
 use convo::model::json::{self, Dialect, ObjectBuilder, array};
 use convo::model::session::Session;
 use convo::model::time;
-use rusqlite::types::ValueRef;
 use std::collections::{HashMap, VecDeque};
 
 /// The definition of this system.
@@ -129,14 +129,7 @@ fn message(info: &[u8], parts: &[Vec<u8>]) -> Vec<u8> {
 
 /// Returns the metadata of a session, and the columns that an export does not contain.
 fn info(database: &Database, row: &SystemRow) -> Result<(Vec<u8>, ObjectBuilder)> {
-    let names = database.columns("session")?;
-    let found = database.first("SELECT * FROM session WHERE id = ?1", &[&row.id], |row| {
-        (0..names.len())
-            .map(|column| Ok(raw(row.get_ref(column)?)))
-            .collect::<rusqlite::Result<Vec<_>>>()
-    })?;
-    let values =
-        found.ok_or_else(|| Error::new(ErrorKind::Locked, "the session was deleted by another program"))?;
+    let (names, values) = session_row(database, "session", row)?;
     let get = |name: &str| {
         let at = names.iter().position(|column| column == name)?;
         values.get(at)?.as_deref()
@@ -169,17 +162,6 @@ fn info(database: &Database, row: &SystemRow) -> Result<(Vec<u8>, ObjectBuilder)
         }
     }
     Ok((info.finish(), extra))
-}
-
-/// Encodes the value of a column as JSON; `None` for NULL.
-pub fn raw(value: ValueRef<'_>) -> Option<Vec<u8>> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string().into_bytes()),
-        ValueRef::Real(number) if number.is_finite() => Some(format!("{number:?}").into_bytes()),
-        ValueRef::Real(_) => None,
-        ValueRef::Text(text) | ValueRef::Blob(text) => Some(json::quoted(&String::from_utf8_lossy(text))),
-    }
 }
 
 /// Returns the parts of each message of a session.

@@ -10,6 +10,9 @@ use std::borrow::Cow;
 /// Maximum number of times that unused budget is redistributed; after three rounds about a thousandth remains.
 const ROUNDS: usize = 3;
 
+/// Tokens from which writing and counting a text again takes longer than a two-hundredth of it is worth.
+const LONG: u64 = 10_000;
+
 /// Returns the text of the selected units and their indexes in order. Units are charged with message overhead, so the
 /// text is shorter than estimated; the unused budget is redistributed until nothing more fits.
 pub(super) fn fill(
@@ -19,12 +22,12 @@ pub(super) fn fill(
     count: CountFn<'_>,
 ) -> (String, Vec<usize>) {
     let mut choosing = choosing(units);
-    let room = options.budget.saturating_sub(count(beginning));
+    let head = count(beginning);
+    let room = options.budget.saturating_sub(head);
     let mut choice = choosing.begin(&options.style.questions, room, Fading::Slow);
     let mut more = choice.remaining(room);
     let mut length = 0;
     let mut texts = Vec::new();
-    // Each round leaves a fraction of the previous rest: about four tokens of a unit's thirty.
     for _ in 0..=ROUNDS {
         if !choice.select_more(more) && length > 0 {
             break;
@@ -33,10 +36,16 @@ pub(super) fn fill(
         texts.extend(marked(units, new, options.style.dates));
         let tokens;
         (length, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
-        more = options.budget.saturating_sub(tokens);
-        if length < choice.chosen.len() || more == 0 {
+        let rest = options.budget.saturating_sub(tokens);
+        let is_long = options.budget >= LONG;
+        let least = if is_long { options.budget / 200 } else { 0 };
+        if length < choice.chosen.len() || rest <= least {
             break;
         }
+        more = match is_long {
+            true => choice.cost_of(rest, tokens.saturating_sub(head)),
+            false => rest,
+        };
     }
     let mut kept = std::mem::take(&mut choice.chosen);
     drop(choosing);

@@ -269,8 +269,21 @@ pub(super) struct UnitSelection<'c, 'u> {
 impl UnitSelection<'_, '_> {
     /// The remaining budget.
     pub fn remaining(&self, budget: u64) -> u64 {
-        let spent = self.chosen.iter().map(|unit| self.choosing.tokens(*unit));
-        budget.saturating_sub(spent.sum())
+        budget.saturating_sub(self.cost())
+    }
+
+    /// What units may cost that will take `rest` tokens, if all selected ones take `tokens`. Slightly less than in
+    /// proportion, because a text that is too long takes several attempts to shorten.
+    pub fn cost_of(&self, rest: u64, tokens: u64) -> u64 {
+        let proportional = u128::from(rest) * u128::from(self.cost()) / u128::from(tokens.max(1));
+        let cost = u64::try_from(proportional - proportional / 32).unwrap_or(rest);
+        cost.max(rest)
+    }
+
+    /// The cost of the selected units.
+    fn cost(&self) -> u64 {
+        let costs = self.chosen.iter().map(|unit| self.choosing.tokens(*unit));
+        costs.sum()
     }
 
     /// Selects more units within `rest` tokens; returns whether any fit.

@@ -22,6 +22,19 @@ use convo::filter::drop;
   convo drop chat --plan ids.txt                      the messages of a list
   convo drop chat --message m12 && convo restore chat drop one message, then undo")]
 pub struct DropCommand {
+    #[command(flatten)]
+    selected: SelectedMessages,
+}
+
+impl Run for DropCommand {
+    fn run(self, context: &Context) -> anyhow::Result<()> {
+        self.selected.drop(context, false)
+    }
+}
+
+/// The arguments of `drop` and `keep`.
+#[derive(Args, Debug)]
+pub struct SelectedMessages {
     /// Session names, files, or - for standard input [default: -]
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -33,10 +46,11 @@ pub struct DropCommand {
     changing: EditArgs,
 }
 
-impl Run for DropCommand {
-    fn run(self, context: &Context) -> anyhow::Result<()> {
+impl SelectedMessages {
+    /// Drops the selected messages; with `keeps`, all others.
+    pub fn drop(self, context: &Context, keeps: bool) -> anyhow::Result<()> {
         let inputs = operands::inputs(context, &self.inputs)?;
-        let choice = self.choosing.choice(&inputs, false)?;
+        let choice = self.choosing.choice(&inputs, keeps)?;
         let edit = EditRequest {
             reports: true,
             ..EditRequest::new(&self.reading, &self.changing)

@@ -1,12 +1,9 @@
 //! `keep`: drops all but the selected messages from the view.
 
 use super::Run;
-use crate::args::{EditArgs, InputArgs, MessageConditions};
+use super::drop::SelectedMessages;
 use crate::context::Context;
-use crate::edit::{self, EditRequest};
-use crate::input::operands;
 use clap::Args;
-use convo::filter::drop;
 
 /// Drop all but chosen messages from the view
 ///
@@ -19,27 +16,12 @@ use convo::filter::drop;
   convo keep --role user < in.jsonl > out.jsonl       a stream
   convo keep chat --tool Edit --dry-run               what would be dropped")]
 pub struct KeepCommand {
-    /// Session names, files, or - for standard input [default: -]
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<String>,
     #[command(flatten)]
-    choosing: MessageConditions,
-    #[command(flatten)]
-    reading: InputArgs,
-    #[command(flatten)]
-    changing: EditArgs,
+    selected: SelectedMessages,
 }
 
 impl Run for KeepCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        let inputs = operands::inputs(context, &self.inputs)?;
-        let choice = self.choosing.choice(&inputs, true)?;
-        let edit = EditRequest {
-            reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
-        };
-        edit::run(context, &inputs, edit, |session, event_ids| {
-            drop::plan(session, &choice, |content| event_ids.event(content))
-        })
+        self.selected.drop(context, true)
     }
 }
