@@ -22,6 +22,7 @@ mod pipe;
 mod prices;
 mod programs;
 mod provider_request;
+mod selected_messages;
 mod selecting;
 mod terminal;
 mod usage_errors;

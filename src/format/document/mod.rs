@@ -241,7 +241,11 @@ impl<'a> DocumentReader<'a> {
         for (nth, unit) in units.iter().enumerate() {
             let offset = body.list[unit.elements.start].0;
             let place = self.place(offset);
-            for record in &unit.records {
+            let summarized = match unit.records.as_slice() {
+                [record] => request::summary_records(self.api, &raws[unit.elements.clone()], record),
+                _ => None,
+            };
+            for record in summarized.as_ref().unwrap_or(&unit.records) {
                 let reported = body.message_members(Some(nth) == answer && is_assistant(record));
                 let record = json::with_members(record, &reported).unwrap_or_else(|_| record.clone());
                 session.push_made(record, place);

@@ -33,7 +33,8 @@ pub fn request(
     let element = |index: usize| {
         let raw = match view.items[index].summary_message(session) {
             Some(message) => {
-                if purpose != WritePurpose::Context {
+                // A summary is read back from a history of this API.
+                if purpose != WritePurpose::Context && !kept {
                     report.count_loss(Loss::Summary, 1);
                 }
                 message

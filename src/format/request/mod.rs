@@ -19,6 +19,7 @@ pub(super) mod part_losses;
 mod print;
 pub(super) mod request_part;
 mod source_layout;
+mod summaries;
 mod system;
 pub mod token_figures;
 pub(super) mod turns;
@@ -28,6 +29,7 @@ pub use api::Api;
 pub use element::{ProviderRequest, RequestElement};
 pub use media::{attached, linked};
 pub use print::write;
+pub use summaries::summary_records;
 pub use system::system_record;
 pub use write_back::write_back;
 

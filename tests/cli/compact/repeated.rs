@@ -76,3 +76,54 @@ fn an_unchanged_session_keeps_its_whole_prefix() {
     assert_eq!(report["prefix_kept_tokens"], report["was"]["tokens"]);
     assert!(report.get("first_changed").is_none(), "{report}");
 }
+
+/// The number of messages that a summary says it covers.
+fn covered(summary: &str) -> u32 {
+    let rest = summary.strip_prefix("[summary of ").unwrap();
+    rest.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn requests_are_compacted_again() {
+    let env = Env::new();
+    for format in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+        let compact = |input: &str, more: &[&str]| {
+            let arguments = [&["compact", "--strict", "--to", format, "--from"], more].concat();
+            env.pipe(&arguments, input)
+        };
+        let convert = ["cat", "-q", "--to", format];
+        let first = env.pipe(&convert, &exchanges(0, 40)).status(0).out().to_string();
+        let compacted = compact(&first, &[format, "--budget", "900", "-q"]);
+        let once = compacted.status(0).out().to_string();
+        let stream = env
+            .pipe(&["cat", "--from", format], &once)
+            .status(0)
+            .out()
+            .to_string();
+        let summarized = summary(&stream);
+        let grown = format!("{stream}{}", exchanges(40, 15));
+        let grown = env.pipe(&convert, &grown).status(0).out().to_string();
+        let twice = compact(&grown, &[format, "--budget", "900", "-q"])
+            .status(0)
+            .out()
+            .to_string();
+        assert_eq!(
+            twice.matches("<conversation_summary>").count(),
+            1,
+            "{format}: {twice}"
+        );
+        let stream = env
+            .pipe(&["cat", "--from", format], &twice)
+            .status(0)
+            .out()
+            .to_string();
+        assert!(
+            covered(&summary(&stream)) > covered(&summarized),
+            "{format}: {stream}"
+        );
+        assert!(
+            !summary(&stream).contains("conversation_summary"),
+            "{format}: {stream}"
+        );
+    }
+}

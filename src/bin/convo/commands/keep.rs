@@ -1,8 +1,8 @@
 //! `keep`: drops all but the selected messages from the view.
 
 use super::Run;
-use super::drop::SelectedMessages;
 use crate::context::Context;
+use crate::selected_messages::SelectedMessages;
 use clap::Args;
 
 /// Drop all but chosen messages from the view

@@ -4,6 +4,7 @@ mod arbitrary;
 mod fixtures;
 mod results;
 mod small;
+mod summaries;
 
 use super::{Api, ProviderRequest, elements};
 use crate::format::report::Report;
