@@ -248,3 +248,25 @@ fn terms_are_folded_alike() {
         ["use", "bus", "king", "日本", "本語", "中"]
     );
 }
+
+#[test]
+fn a_long_summary_uses_nearly_all_of_its_tokens() {
+    let text = |nth: usize| {
+        format!(
+            "In plot {nth} we saw {} rows of {} and a wall.",
+            nth * 7 % 901,
+            WORDS[nth % 7]
+        )
+    };
+    const WORDS: [&str; 7] = ["kale", "leek", "chard", "garlic", "fennel", "mint", "sorrel"];
+    let texts: Vec<String> = (0..4000).map(text).collect();
+    let sources: Vec<_> = texts
+        .iter()
+        .map(|text| source("", Role::Assistant, "", text))
+        .collect();
+    let budget = 20_000;
+    let built = extract(&sources, &[], None, &ExtractOptions::new(budget), &words).unwrap();
+    assert_eq!(built.tokens, words(&built.text));
+    assert!(built.tokens <= budget, "{}", built.tokens);
+    assert!(built.tokens * 100 >= budget * 99, "{}", built.tokens);
+}
