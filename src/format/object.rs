@@ -4,41 +4,49 @@ use crate::model::json::{self, Dialect, JsonError, Members, ObjectBuilder};
 use crate::model::time;
 use std::borrow::Cow;
 
-/// Members: name and value, in order.
-pub type FoundMembers<'a> = Vec<(Cow<'a, str>, &'a [u8])>;
-
-/// The members of an object in UTF-8, or the reason why it is not one.
-pub fn members(body: &[u8]) -> Result<FoundMembers<'_>, JsonError> {
-    if let Err(error) = std::str::from_utf8(body) {
-        return Err(JsonError {
-            offset: error.valid_up_to(),
-            what: "not UTF-8",
-        });
-    }
-    let mut scan = Members::new(body, Dialect::Strict).map_err(|fault| JsonError {
-        what: "not a JSON object",
-        ..fault
-    })?;
-    let mut found = Vec::new();
-    while let Some(member) = scan.next()? {
-        found.push((json::unescape(member.key), member.value));
-    }
-    Ok(found)
-}
-
 /// The raw members of an object, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Object<'a>(FoundMembers<'a>);
+pub struct Object<'a>(Vec<(Cow<'a, str>, &'a [u8])>);
 
 impl<'a> Object<'a> {
     /// From its bytes; `None` if they are not an object.
     pub fn of(bytes: &'a [u8]) -> Option<Object<'a>> {
-        let mut scan = Members::new(bytes, Dialect::Strict).ok()?;
-        let mut found = Vec::new();
-        while let Some(member) = scan.next().ok()? {
-            found.push((json::unescape(member.key), member.value));
+        let mut object = Object::default();
+        object.scan(bytes).ok()?;
+        Some(object)
+    }
+
+    /// From its bytes in UTF-8, or the reason why they are not an object.
+    pub fn parse(bytes: &'a [u8]) -> Result<Object<'a>, JsonError> {
+        if let Err(error) = std::str::from_utf8(bytes) {
+            return Err(JsonError {
+                offset: error.valid_up_to(),
+                what: "not UTF-8",
+            });
         }
-        Some(Object(found))
+        let mut object = Object::default();
+        object.scan(bytes)?;
+        Ok(object)
+    }
+
+    /// The members before the first damage.
+    pub fn before_damage(bytes: &'a [u8]) -> Object<'a> {
+        let mut object = Object::default();
+        // The members found so far remain.
+        let _ = object.scan(bytes);
+        object
+    }
+
+    /// Adds the members of an object, up to the first damage.
+    fn scan(&mut self, bytes: &'a [u8]) -> Result<(), JsonError> {
+        let mut scan = Members::new(bytes, Dialect::Strict).map_err(|fault| JsonError {
+            what: "not a JSON object",
+            ..fault
+        })?;
+        while let Some(member) = scan.next()? {
+            self.0.push((json::unescape(member.key), member.value));
+        }
+        Ok(())
     }
 
     /// A member; the last one of a repeated name.

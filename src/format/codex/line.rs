@@ -2,7 +2,7 @@
 
 use crate::error::Position;
 use crate::format::lines::placed_lines;
-use crate::format::object;
+use crate::format::object::Object;
 use crate::format::openai_responses::is_unnamed;
 use crate::model::json::{self, Dialect, JsonError};
 use crate::model::record;
@@ -106,7 +106,7 @@ impl<'a> CodexLine<'a> {
         if body.trim_ascii().is_empty() {
             return line;
         }
-        if let Err(fault) = object::members(body) {
+        if let Err(fault) = Object::parse(body) {
             line.kind = CodexLineKind::Unreadable(fault);
             return line;
         }

@@ -1,7 +1,6 @@
 //! Parses the operation of a log line.
 
-use crate::format::object::members;
-use crate::model::json;
+use crate::format::object::Object;
 use std::borrow::Cow;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,23 +27,16 @@ impl<'a> LogOperation<'a> {
         if body.trim_ascii().is_empty() {
             return LogOperation::Blank;
         }
-        let members = match members(body) {
-            Ok(members) => members,
-            Err(_) => return LogOperation::Unreadable,
+        let Ok(line) = Object::parse(body) else {
+            return LogOperation::Unreadable;
         };
-        let get = |name: &str| {
-            members
-                .iter()
-                .rev()
-                .find(|(known, _)| known == name)
-                .map(|(_, raw)| *raw)
-        };
-        let text = |name| get(name).and_then(json::text);
-        match (text("$rewindTo"), text("id"), get("$set")) {
+        match (line.text("$rewindTo"), line.text("id"), line.get("$set")) {
             (Some(id), ..) => LogOperation::Rewind(id),
             (_, Some(id), _) => LogOperation::Message(id),
             (.., Some(set)) if set.starts_with(b"{") => LogOperation::Set(set),
-            _ if text("sessionId").is_some() && text("projectHash").is_some() => LogOperation::Session,
+            _ if line.text("sessionId").is_some() && line.text("projectHash").is_some() => {
+                LogOperation::Session
+            }
             _ => LogOperation::Unrecognized,
         }
     }

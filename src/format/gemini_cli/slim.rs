@@ -1,7 +1,7 @@
 //! Removes data that Gemini CLI does not need to resume a session.
 
 use super::line::LogOperation;
-use crate::format::object::members;
+use crate::format::object::Object;
 use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming};
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use std::borrow::Cow;
@@ -58,8 +58,8 @@ struct LiveLines {
 impl Slimmer for GeminiSlimmer {
     fn inspect(&mut self, number: u64, line: &[u8]) {
         let mut describe = |object: &[u8]| {
-            for (name, _) in members(object).unwrap_or_default() {
-                self.set.insert(name.into_owned(), number);
+            for (name, _) in Object::parse(object).unwrap_or_default().members() {
+                self.set.insert(name.to_string(), number);
             }
         };
         match LogOperation::of(line) {
@@ -173,7 +173,8 @@ impl Slimmer for GeminiSlimmer {
                 let Some(part) = self.chosen.part(SET) else {
                     return Slimmed::same(SET);
                 };
-                let all = members(set).unwrap_or_default();
+                let set = Object::parse(set).unwrap_or_default();
+                let all: Vec<_> = set.members().collect();
                 let is_last =
                     |name: &str| self.set.get(name) == Some(&number) || self.is_older && name == "messages";
                 let count = all.iter().filter(|(name, _)| is_last(name)).count();

@@ -135,9 +135,10 @@ impl ElementMap {
     }
 }
 
-fn same(one: &Item, other: &Item) -> bool {
+/// Whether two items are the same line with the same changes, or the same summary.
+pub fn same(one: &Item, other: &Item) -> bool {
     match (one, other) {
-        (Item::Line(one), Item::Line(other)) => one == other,
+        (Item::Line(one), Item::Line(other)) | (Item::Summary(one), Item::Summary(other)) => one == other,
         (Item::Edited(one, body), Item::Edited(other, now)) => one == other && body == now,
         _ => false,
     }

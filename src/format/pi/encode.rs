@@ -5,7 +5,7 @@ use crate::format::request::call::CallMembers;
 use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::format::request::{draft, mcp, part_losses};
 use crate::model::json::{self, ObjectBuilder, array};
-use crate::model::message::{Message, Role};
+use crate::model::message::{Message, MessagePart, Role};
 use std::borrow::Cow;
 
 /// Restores the entry of a message, without id and time.
@@ -15,31 +15,31 @@ pub fn entry(annotated: &AnnotatedMessage<'_>, report: &mut Report) -> Vec<u8> {
         Some(kind @ b"\"branch_summary\"") => {
             built.raw("type", kind).text("summary", &annotated.message.text());
         }
-        Some(kind) => drop(
+        Some(kind) => {
             built
                 .raw("type", kind)
-                .raw("content", content(&annotated.message, report)),
-        ),
-        None => drop(
+                .raw("content", content(&annotated.message, report));
+        }
+        None => {
             built
                 .text("type", "message")
-                .raw("message", message(annotated, true, report)),
-        ),
+                .raw("message", message(annotated, true, report));
+        }
     }
     built.finish()
 }
 
 /// Encodes the message of an entry; `own` if it was read from one.
-pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u8> {
-    let (annotated, body) = (&piece.message, piece.body);
-    let role = piece.noted("role").and_then(json::text).filter(|_| own);
+pub fn message(annotated: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u8> {
+    let message = &annotated.message;
+    let role = annotated.noted("role").and_then(json::text).filter(|_| own);
     let mut built = ObjectBuilder::default();
-    match (annotated.role(), role.as_deref()) {
+    match (message.role(), role.as_deref()) {
         (_, Some("bashExecution")) => {
-            let parts = annotated.parts();
-            let mut texts = parts.iter().map(|part| match part {
-                crate::model::message::MessagePart::Text(text) => text.clone(),
-                crate::model::message::MessagePart::Other(..) => Cow::Borrowed(""),
+            let parts = message.parts().into_iter();
+            let mut texts = parts.map(|part| match part {
+                MessagePart::Text(text) => text,
+                MessagePart::Other(..) => Cow::Borrowed(""),
             });
             built
                 .text("role", "bashExecution")
@@ -47,43 +47,46 @@ pub fn message(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> 
                 .text("output", &texts.collect::<Vec<_>>().join("\n"));
         }
         (_, Some(role @ ("branchSummary" | "compactionSummary"))) => {
-            built.text("role", role).text("summary", &annotated.text());
+            built.text("role", role).text("summary", &message.text());
         }
         (_, Some(role @ ("custom" | "hookMessage"))) => {
-            built
-                .text("role", role)
-                .raw("content", content(annotated, report));
+            built.text("role", role).raw("content", content(message, report));
         }
         (Role::Assistant, _) => {
+            let body = annotated.body;
             built
                 .text("role", "assistant")
-                .raw("content", blocks(piece, own, report));
-            for name in ["model", "usage"] {
-                json::member(body, name).map(|raw| built.raw(name, raw));
-            }
+                .raw("content", blocks(annotated, own, report))
+                .optional("model", json::member(body, "model"))
+                .optional("usage", json::member(body, "usage"));
         }
         (Role::Tool, _) => {
+            let content = match content(message, report) {
+                // The content of a new result is a list of blocks.
+                text if text.starts_with(b"\"") && !own => array([draft::text_part(&text)]),
+                content => content,
+            };
             built
                 .text("role", "toolResult")
-                .raw("toolCallId", annotated.tool_call_id.unwrap_or(b"\"\""));
-            built.optional("toolName", annotated.name);
-            built.raw("content", content(annotated, report));
+                .raw("toolCallId", message.tool_call_id.unwrap_or(b"\"\""))
+                .optional("toolName", message.name)
+                .raw("content", content);
         }
         _ => {
             built
                 .text("role", "user")
-                .raw("content", content(annotated, report));
+                .raw("content", content(message, report));
         }
     }
     built.finish()
 }
 
 /// Encodes the content of a message that is not from the model.
-pub fn content(annotated: &Message<'_>, report: &mut Report) -> Vec<u8> {
-    match annotated.content {
+pub fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
+    match message.content {
         Some(raw) if raw.starts_with(b"[") => {
-            let parts = json::items(raw);
-            array(parts.into_iter().filter_map(|part| block(part, report)))
+            let parts = json::items(raw).into_iter();
+            array(parts.filter_map(|part| block(part, report)))
         }
         Some(raw) if raw.starts_with(b"\"") => raw.to_vec(),
         _ => b"[]".to_vec(),
@@ -92,11 +95,11 @@ pub fn content(annotated: &Message<'_>, report: &mut Report) -> Vec<u8> {
 
 /// Encodes a part as a block; otherwise reports a loss.
 fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
-    let kind = json::member_text(raw, "type").unwrap_or_default();
-    if let (true, text) = (raw.starts_with(b"\""), raw) {
-        return Some(draft::text_part(text));
+    if raw.starts_with(b"\"") {
+        return Some(draft::text_part(raw));
     }
-    if matches!(kind.as_ref(), "text") || (kind == "image" && json::member(raw, "mimeType").is_some()) {
+    let kind = json::member_text(raw, "type").unwrap_or_default();
+    if kind == "text" || (kind == "image" && json::member(raw, "mimeType").is_some()) {
         return Some(raw.to_vec());
     }
     let built = mcp::image(raw);
@@ -107,25 +110,26 @@ fn block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
 }
 
 /// Encodes the blocks of a model message.
-fn blocks(piece: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u8> {
-    let mut reasoning_parts = Vec::new();
-    for part in piece.reasoning() {
+fn blocks(annotated: &AnnotatedMessage<'_>, own: bool, report: &mut Report) -> Vec<u8> {
+    let mut blocks = Vec::new();
+    for part in annotated.reasoning() {
         match json::member(part, "type") {
-            Some(b"\"thinking\"") => reasoning_parts.push(signed(part)),
+            Some(b"\"thinking\"") => blocks.push(signed(part)),
             _ => part_losses::reasoning(part, report),
         }
     }
-    let texts = match piece.string() {
-        Some(b"\"\"") => Vec::new(),
-        Some(text) => vec![draft::text_part(text)],
-        None => {
-            let parts = piece.parts().into_iter();
-            parts.filter_map(|part| block(part, report)).collect()
-        }
-    };
-    let calls = piece.calls().into_iter().map(|raw| call(raw, own, report));
-    let calls: Vec<Vec<u8>> = calls.collect();
-    array([reasoning_parts, texts, calls].concat())
+    match annotated.string() {
+        Some(b"\"\"") => {}
+        Some(text) => blocks.push(draft::text_part(text)),
+        None => blocks.extend(
+            annotated
+                .parts()
+                .into_iter()
+                .filter_map(|part| block(part, report)),
+        ),
+    }
+    blocks.extend(annotated.calls().into_iter().map(|raw| call(raw, own, report)));
+    array(blocks)
 }
 
 fn signed(part: &[u8]) -> Vec<u8> {

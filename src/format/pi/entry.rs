@@ -2,10 +2,13 @@
 
 use crate::error::Position;
 use crate::format::lines::placed_lines;
-use crate::format::object::{FoundMembers, is_time, members};
-use crate::model::json::{self, Dialect, JsonError, Members};
+use crate::format::object::{Object, is_time};
+use crate::model::json::{self, JsonError};
 use crate::model::record;
 use std::borrow::Cow;
+
+/// Members that describe the position of an entry.
+pub const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
@@ -39,77 +42,66 @@ pub struct PiEntry<'a> {
     pub id: Option<Cow<'a, str>>,
     /// Id of its parent.
     pub parent: Option<Cow<'a, str>>,
-    members: FoundMembers<'a>,
+    object: Object<'a>,
 }
 
 impl<'a> PiEntry<'a> {
     /// Parses a line; `first` if it is the first of the file.
     pub fn parse(full: &'a [u8], place: Position, first: bool) -> PiEntry<'a> {
         let body = record::body_of(full, place);
-        let mut entry = PiEntry {
+        let (object, kind) = match Object::parse(body) {
+            _ if body.trim_ascii().is_empty() => (Object::default(), EntryKind::Blank),
+            // The links of a damaged line are near its start.
+            Err(fault) => (Object::before_damage(body), EntryKind::Unreadable(fault)),
+            Ok(object) => {
+                let kind = kind(&object, first);
+                (object, kind)
+            }
+        };
+        PiEntry {
             full,
             body,
             place,
             number: 0,
-            kind: EntryKind::Blank,
-            id: None,
-            parent: None,
-            members: FoundMembers::new(),
-        };
-        if body.trim_ascii().is_empty() {
-            return entry;
-        }
-        match members(body) {
-            Ok(members) => entry.members = members,
-            Err(fault) => {
-                entry.kind = EntryKind::Unreadable(fault);
-                (entry.id, entry.parent) = readable_links(body);
-                return entry;
-            }
-        }
-        let get = |name: &str| entry.get(name);
-        let text = |name| get(name).and_then(json::text).filter(|text| !text.is_empty());
-        let (id, parent) = (text("id"), text("parentId"));
-        let object = get("message").is_some_and(|raw| raw.starts_with(b"{"));
-        let summary = get("summary").is_some_and(|raw| raw.starts_with(b"\""));
-        let kind = match text("type").as_deref() {
-            Some("session") if first => EntryKind::Session,
-            Some("message") if object => EntryKind::Message,
-            Some("compaction") if summary => EntryKind::Compaction,
-            Some("branch_summary") if summary => EntryKind::BranchSummary,
-            Some("custom_message") if get("content").is_some() => EntryKind::CustomMessage,
-            _ => EntryKind::Other,
-        };
-        PiEntry {
             kind,
-            id,
-            parent,
-            ..entry
+            id: object.filled("id"),
+            parent: object.filled("parentId"),
+            object,
         }
     }
 
     /// A member as raw JSON.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        let found = self.members.iter().rev().find(|(known, _)| known == name);
-        found.map(|(_, raw)| *raw)
+        self.object.get(name)
+    }
+
+    /// A string member, decoded.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.object.text(name)
+    }
+
+    /// The message, if it is a message or tool result.
+    pub fn message(&self) -> Option<&'a [u8]> {
+        self.get("message").filter(|_| self.kind == EntryKind::Message)
     }
 
     /// Whether it is an object that such files do not have: without a type, or with the payload member of another
     /// format.
     pub fn is_unrecognized(&self) -> bool {
-        let typed = self.get("type").is_some_and(|raw| raw.starts_with(b"\""));
+        let typed = self.object.string("type").is_some();
         self.kind == EntryKind::Other
             && (!typed || self.get("payload").is_some() || self.get("role").is_some())
     }
 
     /// Whether its type is unknown.
     pub fn is_unknown(&self) -> bool {
-        let kind = self.get("type").and_then(json::text);
+        let kind = self.object.text("type");
         self.kind == EntryKind::Other && !kind.is_some_and(|kind| is_known(&kind))
     }
 
     pub fn timestamp(&self) -> Option<&'a [u8]> {
-        self.get("timestamp").filter(|raw| is_time(raw))
+        let is_damaged = matches!(self.kind, EntryKind::Unreadable(_));
+        self.get("timestamp").filter(|raw| !is_damaged && is_time(raw))
     }
 
     /// Whether the model receives it.
@@ -121,21 +113,19 @@ impl<'a> PiEntry<'a> {
     }
 }
 
-/// The id and parent of a damaged line, if readable; they are near its start.
-fn readable_links(body: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
-    let (mut id, mut parent) = (None, None);
-    let Ok(mut scan) = Members::new(body, Dialect::Strict) else {
-        return (id, parent);
-    };
-    while let Ok(Some(member)) = scan.next() {
-        let text = || json::text(member.value).filter(|text| !text.is_empty());
-        match member.name().as_ref() {
-            "id" => id = text(),
-            "parentId" => parent = text(),
-            _ => {}
+/// The kind of an entry; `first` if it is the first of its file.
+fn kind(entry: &Object<'_>, first: bool) -> EntryKind {
+    let has_summary = entry.string("summary").is_some();
+    match entry.text("type").as_deref() {
+        Some("session") if first => EntryKind::Session,
+        Some("message") if entry.get("message").is_some_and(|raw| raw.starts_with(b"{")) => {
+            EntryKind::Message
         }
+        Some("compaction") if has_summary => EntryKind::Compaction,
+        Some("branch_summary") if has_summary => EntryKind::BranchSummary,
+        Some("custom_message") if entry.get("content").is_some() => EntryKind::CustomMessage,
+        _ => EntryKind::Other,
     }
-    (id, parent)
 }
 
 /// Whether this is a type of entry.
@@ -167,4 +157,9 @@ pub fn entries(bytes: &[u8], start: Position) -> Vec<PiEntry<'_>> {
         PiEntry { number, ..entry }
     });
     entries.collect()
+}
+
+/// The entry that describes the session of a file.
+pub fn first<'e, 'a>(entries: &'e [PiEntry<'a>]) -> Option<&'e PiEntry<'a>> {
+    entries.iter().find(|entry| entry.kind == EntryKind::Session)
 }

@@ -4,141 +4,138 @@ use super::new_entries::EntryChain;
 use super::{NAME, encode};
 use crate::format::kit::residue;
 use crate::format::report::{Loss, Report};
-use crate::format::request::draft;
-use crate::format::request::request_part::{AnnotatedMessage, extra_members};
+use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};
 use crate::format::request::token_figures::Figures;
-use crate::model::json::{self, ObjectBuilder, array, wrapped};
+use crate::model::json::{self, ObjectBuilder, object, quoted, wrapped};
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::model::{summary, time};
 use std::collections::HashMap;
 
-/// Tool names by call id, each with the line of its call; some programs use an id for several calls.
-pub type ToolNames = HashMap<String, Vec<(Option<usize>, String)>>;
-
-/// The tool names of all calls in the view.
-pub fn names(session: &Session, view: &View) -> ToolNames {
-    let mut names = ToolNames::new();
-    for item in &view.items {
-        for call in item.message(session).iter().flat_map(Message::tool_calls) {
-            let named = (item.line(), call.name.into_owned());
-            names.entry(call.id.into_owned()).or_default().push(named);
-        }
-    }
-    names
+/// Appends entries for the items of a view to a chain.
+pub struct ItemWriter<'s> {
+    pub session: &'s Session,
+    pub chain: &'s mut EntryChain,
+    pub report: &'s mut Report,
+    /// Tool names by call id, each with the line of its call; some programs use an id for several calls.
+    names: HashMap<String, Vec<(Option<usize>, String)>>,
 }
 
-/// The name of the tool whose result a message is: that of the last call before it.
-fn tool_name<'n>(message: &Message<'_>, line: Option<usize>, names: &'n ToolNames) -> Option<&'n str> {
-    let mut calls = names.get(message.tool_call_id()?.as_ref())?.iter().rev();
-    let newest = calls.clone().next();
-    let called = calls.find(|(call, _)| line.is_none() || *call < line).or(newest);
-    called.map(|(_, name)| name.as_str())
-}
-
-/// Appends an item of a view, with this id or a new one. Restores the entry if the item was read from one.
-pub fn add(
-    chain: &mut EntryChain,
-    item: &Item,
-    session: &Session,
-    time: &[u8],
-    id: Option<String>,
-    names: &ToolNames,
-    report: &mut Report,
-) {
-    let body = item.body(session);
-    let mut members = ObjectBuilder::default();
-    if let Some(text) = item.summary(session) {
-        report.count_loss(Loss::Summary, 1);
-        members
-            .text("customType", "summary")
-            .text("content", &summary::quoted(&text))
-            .raw("display", "true");
-        return chain.add("custom_message", time, &members.finish(), id);
-    }
-    let Some(message) = item.message(session) else {
-        return;
-    };
-    let time = message.timestamp.unwrap_or(time);
-    let annotated = AnnotatedMessage::of(0, body, message, NAME);
-    let is_own = ["residue", "raw"]
-        .iter()
-        .any(|name| annotated.noted(name).is_some());
-    let Some(note) = annotated.note.filter(|_| is_own) else {
-        let tool = tool_name(&annotated.message, item.line(), names);
-        return append_message(&annotated, time, id, tool, chain, report);
-    };
-    if let Some(entry) = residue::noted(note, || Some(encode::entry(&annotated, report))) {
-        let kind = json::member_text(&entry, "type").unwrap_or_default();
-        chain.add(&kind, time, &entry, id);
-    }
-}
-
-/// Appends a message from another format.
-fn append_message(
-    annotated: &AnnotatedMessage<'_>,
-    clock: &[u8],
-    id: Option<String>,
-    tool: Option<&str>,
-    chain: &mut EntryChain,
-    report: &mut Report,
-) {
-    let message = &annotated.message;
-    let reported = match (message.role(), message.category()) {
-        (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
-        (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
-            Some(message.category().name().to_string())
+impl<'s> ItemWriter<'s> {
+    pub fn new(
+        session: &'s Session,
+        view: &View,
+        chain: &'s mut EntryChain,
+        report: &'s mut Report,
+    ) -> ItemWriter<'s> {
+        let mut names: HashMap<_, Vec<_>> = HashMap::new();
+        for item in &view.items {
+            for call in item.message(session).iter().flat_map(Message::tool_calls) {
+                let named = (item.line(), call.name.into_owned());
+                names.entry(call.id.into_owned()).or_default().push(named);
+            }
         }
-        _ => None,
-    };
-    if let Some(kind) = reported {
-        // Such roles do not exist in this format, and of categories only that of extension messages.
-        if kind != Category::Context.name() {
-            report.count_loss(Loss::Category, 1);
+        ItemWriter {
+            session,
+            chain,
+            report,
+            names,
         }
+    }
+
+    /// Appends an item, with this id or a new one, and with this time unless it has one. Restores the entry if the item
+    /// was read from one.
+    pub fn add(&mut self, item: &Item, time: &[u8], id: Option<String>) {
+        if let Some(text) = item.summary(self.session) {
+            self.report.count_loss(Loss::Summary, 1);
+            return self.add_custom("summary", &quoted(&summary::quoted(&text)), time, id);
+        }
+        let Some(message) = item.message(self.session) else {
+            return;
+        };
+        let time = message.timestamp.unwrap_or(time);
+        let annotated = AnnotatedMessage::of(0, item.body(self.session), message, NAME);
+        let is_own = |name: &&str| annotated.noted(name).is_some();
+        let Some(note) = annotated.note.filter(|_| ["residue", "raw"].iter().any(is_own)) else {
+            return self.add_message(&annotated, item.line(), time, id);
+        };
+        if let Some(entry) = residue::noted(note, || Some(encode::entry(&annotated, self.report))) {
+            let kind = json::member_text(&entry, "type").unwrap_or_default();
+            self.chain.add(&kind, time, &entry, id);
+        }
+    }
+
+    /// Appends a message of an extension; `content` is raw JSON.
+    fn add_custom(&mut self, kind: &str, content: &[u8], time: &[u8], id: Option<String>) {
         let mut custom = ObjectBuilder::default();
         custom
-            .text("customType", &kind)
-            .raw("content", encode::content(message, report))
+            .text("customType", kind)
+            .raw("content", content)
             .raw("display", "true");
-        return chain.add("custom_message", clock, &custom.finish(), id);
+        self.chain.add("custom_message", time, &custom.finish(), id);
     }
-    let encoded = encode::message(annotated, false, report);
-    let milliseconds = json::text(clock)
-        .and_then(|time| time::milliseconds(&time))
-        .unwrap_or(0);
-    let mut members = ObjectBuilder::default();
-    for (name, value) in extra_members(&encoded, &["usage"]) {
-        // The content of a result is a list of blocks.
-        let is_text = message.role() == Role::Tool && name == "content" && value.starts_with(b"\"");
-        match is_text {
-            true => members.raw(&name, array([draft::text_part(value)])),
-            false => members.raw(&name, value),
+
+    /// Appends a message from another format.
+    fn add_message(
+        &mut self,
+        annotated: &AnnotatedMessage<'_>,
+        line: Option<usize>,
+        time: &[u8],
+        id: Option<String>,
+    ) {
+        let message = &annotated.message;
+        let kind = match (message.role(), message.category()) {
+            (Role::System | Role::Developer | Role::Other, _) => Some(message.role_name().into_owned()),
+            (Role::User, Category::Context | Category::SystemOutput | Category::System) => {
+                Some(message.category().name().to_string())
+            }
+            _ => None,
         };
-    }
-    match message.role() {
-        Role::Assistant => {
-            let calls = message.calls_tools();
-            members.text("api", "unknown").text("provider", "unknown");
-            if json::member(&encoded, "model").is_none() {
-                members.text("model", "unknown");
-            }
-            members
-                .raw("usage", usage(json::member(annotated.body, "usage"), report))
-                .text("stopReason", if calls { "toolUse" } else { "stop" });
+        if let Some(kind) = kind {
+            // Such roles do not exist in this format, and of categories only that of extension messages.
+            let is_lost = kind != Category::Context.name();
+            self.report.count_loss(Loss::Category, u64::from(is_lost));
+            let content = encode::content(message, self.report);
+            return self.add_custom(&kind, &content, time, id);
         }
-        Role::Tool => {
-            if message.name.is_none() {
-                members.text("toolName", tool.unwrap_or("unknown"));
+        let encoded = encode::message(annotated, false, self.report);
+        let mut members = ObjectBuilder::default();
+        add_extra_members(&mut members, &encoded, &["usage"]);
+        match message.role() {
+            Role::Assistant => {
+                members.text("api", "unknown").text("provider", "unknown");
+                if json::member(&encoded, "model").is_none() {
+                    members.text("model", "unknown");
+                }
+                let usage = usage(json::member(annotated.body, "usage"), self.report);
+                let is_call = message.calls_tools();
+                members
+                    .raw("usage", usage)
+                    .text("stopReason", if is_call { "toolUse" } else { "stop" });
             }
-            let failed = message.metadata.and_then(|raw| json::member(raw, "is_error")) == Some(b"true");
-            members.raw("isError", failed.to_string());
+            Role::Tool => {
+                if message.name.is_none() {
+                    members.text("toolName", self.tool_name(message, line).unwrap_or("unknown"));
+                }
+                let has_failed = annotated.metadata("is_error") == Some(b"true");
+                members.raw("isError", has_failed.to_string());
+            }
+            _ => {}
         }
-        _ => {}
+        let milliseconds = json::text(time).and_then(|time| time::milliseconds(&time));
+        members.raw("timestamp", milliseconds.unwrap_or(0).to_string());
+        let entry = wrapped("message", members.finish());
+        self.chain.add("message", time, &entry, id);
     }
-    members.raw("timestamp", milliseconds.to_string());
-    chain.add("message", clock, &wrapped("message", members.finish()), id);
+
+    /// The name of the tool whose result a message is: that of the last call before it.
+    fn tool_name(&self, message: &Message<'_>, line: Option<usize>) -> Option<&str> {
+        let mut calls = self.names.get(message.tool_call_id()?.as_ref())?.iter().rev();
+        let newest = calls.clone().next();
+        let called = calls.find(|(call, _)| line.is_none() || *call < line).or(newest);
+        called.map(|(_, name)| name.as_str())
+    }
 }
 
 /// Converts usage in the form of Anthropic or OpenAI to that of this format.
@@ -146,23 +143,17 @@ fn usage(reported: Option<&[u8]>, report: &mut Report) -> Vec<u8> {
     let used = reported.and_then(Figures::of);
     report.count_loss(Loss::Usage, u64::from(reported.is_some() && used.is_none()));
     let used = used.unwrap_or_default();
-    let mut cost = ObjectBuilder::default();
-    for name in ["input", "output", "cacheRead", "cacheWrite", "total"] {
-        cost.raw(name, "0");
-    }
     let mut usage = ObjectBuilder::default();
-    let figures = [
+    for (name, figure) in [
         ("input", used.input),
         ("output", used.output),
         ("cacheRead", used.read),
         ("cacheWrite", used.written),
-    ];
-    for (name, figure) in figures {
+        ("totalTokens", used.sent().saturating_add(used.output)),
+    ] {
         usage.raw(name, figure.to_string());
     }
-    let total: u64 = figures.iter().map(|(_, figure)| figure).sum();
-    usage
-        .raw("totalTokens", total.to_string())
-        .raw("cost", cost.finish());
+    let cost = ["input", "output", "cacheRead", "cacheWrite", "total"].map(|name| (name, "0"));
+    usage.raw("cost", object(cost));
     usage.finish()
 }

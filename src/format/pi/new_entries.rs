@@ -1,9 +1,9 @@
 //! Creates entries: their ids and lines.
 
 use crate::error::Result;
-use crate::format::request::request_part::extra_members;
+use crate::format::request::request_part::add_extra_members;
 use crate::format::written;
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::key;
 use std::collections::HashSet;
 use std::io::Write;
@@ -20,13 +20,22 @@ pub struct EntryChain {
 }
 
 impl EntryChain {
-    /// Continues after an entry of a file; `taken` are the ids in use.
-    pub fn new(ids: bool, taken: HashSet<String>, last: Option<String>) -> EntryChain {
+    /// Entries for a file; `taken` are the ids in use.
+    pub fn new(ids: bool, taken: HashSet<String>) -> EntryChain {
         EntryChain {
             ids,
             taken,
-            last,
+            last: None,
             lines: Vec::new(),
+        }
+    }
+
+    /// Starts a file with its first line.
+    pub fn after(first: Vec<u8>) -> EntryChain {
+        let ids = json::member(&first, "version").is_some();
+        EntryChain {
+            lines: vec![first],
+            ..EntryChain::new(ids, HashSet::new())
         }
     }
 
@@ -59,17 +68,13 @@ impl EntryChain {
             self.last = Some(id);
         }
         entry.raw("timestamp", timestamp);
-        for (name, value) in extra_members(members, &["type", "id", "parentId", "timestamp"]) {
-            entry.raw(&name, value);
-        }
+        add_extra_members(&mut entry, members, &["type", "id", "parentId", "timestamp"]);
         self.lines.push(entry.finish());
     }
 
     /// Appends an entry that no model receives, because pi resumes at the last entry of a file.
     pub fn add_leaf(&mut self, timestamp: &[u8]) {
-        let mut note = ObjectBuilder::default();
-        note.text("customType", "convo").raw("data", "{}");
-        self.add("custom", timestamp, &note.finish(), None);
+        self.add("custom", timestamp, br#"{"customType":"convo","data":{}}"#, None);
     }
 
     /// Writes the lines.

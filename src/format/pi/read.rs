@@ -2,7 +2,7 @@
 
 use super::entry::{self, EntryKind, PiEntry};
 use super::record::RecordProblem;
-use super::tree::{EntryTree, first_by_id};
+use super::tree::EntryTree;
 use super::{NAME, message, record};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
@@ -13,7 +13,7 @@ use crate::format::report::Report;
 use crate::format::request::request_part::extra_object;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format, SessionInput, SessionReader};
-use crate::model::event;
+use crate::model::event::{self, EPOCH};
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
 use crate::model::session::Session;
@@ -42,11 +42,33 @@ pub fn read(
         ..DocumentSource::alone(bytes)
     };
     let entries = entry::entries(bytes, start);
+    report_problems(&entries, report);
+    let tree = EntryTree::of(&entries);
+    let first = entry::first(&entries);
+    let named = first.and_then(|first| first.id.as_deref());
+    let reader = PiReader {
+        tree: &tree,
+        is_displayed,
+        first,
+        main: named.map_or_else(|| source.name_or_hash(), str::to_string),
+        source: native::source_member(Format::Pi, &source, &[]),
+    };
+    let paths = tree.paths.iter().enumerate();
+    paths
+        .map(|(nth, path)| reader.session(nth, path, report))
+        .collect()
+}
+
+/// The newest supported version of the format.
+const NEWEST: u64 = 3;
+
+/// Reports entries that cannot be read, and a file of a newer version, which is read as the newest supported one.
+fn report_problems(entries: &[PiEntry<'_>], report: &mut Report) {
     // A newer pi may write entries of further types; a file with only such entries is not supported.
     let problems: Vec<Option<RecordProblem>> = entries.iter().map(record::problem).collect();
-    let has_messages =
-        { entries.iter().zip(&problems) }.any(|(entry, problem)| entry.is_received() && problem.is_none());
-    let unrecognized = entries.iter().zip(&problems).filter(|(entry, problem)| {
+    let all = || entries.iter().zip(&problems);
+    let has_messages = all().any(|(entry, problem)| entry.is_received() && problem.is_none());
+    let unrecognized = all().filter(|(entry, problem)| {
         let is_unsupported = matches!(problem, Some(RecordProblem::Unsupported));
         entry.is_unrecognized() || is_unsupported || (!has_messages && entry.is_unknown())
     });
@@ -56,25 +78,7 @@ pub fn read(
             report.damage(entry.place, fault);
         }
     }
-    report_newer_version(&entries, report);
-    let tree = EntryTree::of(&entries);
-    let reading = PiReader {
-        is_displayed,
-        ..PiReader::of(&source, &entries, &tree)
-    };
-    tree.paths
-        .iter()
-        .enumerate()
-        .map(|(nth, path)| reading.session(nth, path, report))
-        .collect()
-}
-
-/// The newest supported version of the format.
-const NEWEST: u64 = 3;
-
-/// Reports a file of a newer version, which is read as the newest supported one.
-fn report_newer_version(entries: &[PiEntry<'_>], report: &mut Report) {
-    let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
+    let first = entry::first(entries);
     let version = first.and_then(|first| json::number::<u64>(first.get("version")?));
     if let (Some(first), Some(version)) = (first, version.filter(|version| *version > NEWEST)) {
         let what = format!("unknown format version {version}; read as version {NEWEST}");
@@ -83,13 +87,10 @@ fn report_newer_version(entries: &[PiEntry<'_>], report: &mut Report) {
 }
 
 struct PiReader<'a> {
-    entries: &'a [PiEntry<'a>],
-    tree: &'a EntryTree,
+    tree: &'a EntryTree<'a>,
     is_displayed: bool,
     /// The session entry.
     first: Option<&'a PiEntry<'a>>,
-    /// The first entry with each id.
-    by_id: HashMap<&'a str, usize>,
     /// The id of the main session.
     main: String,
     /// The `source` member of all headers.
@@ -97,68 +98,59 @@ struct PiReader<'a> {
 }
 
 impl<'a> PiReader<'a> {
-    fn of(source: &DocumentSource<'_>, entries: &'a [PiEntry<'a>], tree: &'a EntryTree) -> PiReader<'a> {
-        let first = entries.iter().find(|entry| entry.kind == EntryKind::Session);
-        let named = first.and_then(|entry| entry.id.as_deref());
-        let main = named.map_or_else(|| source.name_or_hash(), str::to_string);
-        PiReader {
-            entries,
-            tree,
-            is_displayed: false,
-            first,
-            by_id: first_by_id(entries),
-            main,
-            source: native::source_member(Format::Pi, source, &[]),
-        }
+    fn entries(&self, path: &'a Path) -> impl DoubleEndedIterator<Item = &'a PiEntry<'a>> {
+        path.entries.iter().map(|nth| &self.tree.entries[*nth])
     }
 
-    /// The first entry that a compaction keeps, if it precedes the compaction on the path.
-    fn first_kept(&self, path: &Path, at: usize, place: &HashMap<usize, usize>) -> Option<usize> {
-        let compaction = &self.entries[path.entries[at]];
-        let named = match compaction.get("firstKeptEntryId").and_then(json::text) {
-            Some(id) => self.by_id.get(id.as_ref()).copied(),
-            None => {
-                let index = compaction.get("firstKeptEntryIndex")?;
-                let index: usize = json::number(index)?;
-                let at = self.entries.partition_point(|entry| entry.number <= index);
-                Some(at).filter(|at| *at < self.entries.len())
-            }
-        }?;
-        // The entry is before the branch point, so the branch is kept completely.
-        if path.joint.is_some_and(|joint| self.tree.is_before(named, joint)) {
-            return Some(0);
+    /// For each compaction on a path, by position, the position of the first entry that it keeps. No compaction keeps
+    /// less than the last one.
+    fn kept(&self, path: &'a Path) -> HashMap<usize, usize> {
+        let compactions = self.entries(path).enumerate();
+        let mut compactions = compactions
+            .filter(|(_, entry)| entry.kind == EntryKind::Compaction)
+            .peekable();
+        if compactions.peek().is_none() {
+            return HashMap::new();
         }
-        let place = place.get(&named).copied();
-        place.filter(|place| *place < at)
+        let places = path.entries.iter().enumerate();
+        let places: HashMap<usize, usize> = places.map(|(at, nth)| (*nth, at)).collect();
+        let kept = compactions.map(|(at, entry)| {
+            let first = match self.named(entry) {
+                // The entry is before the branch point, so the branch is kept completely.
+                Some(named) if path.joint.is_some_and(|joint| self.tree.is_before(named, joint)) => Some(0),
+                named => named.and_then(|named| places.get(&named).copied()),
+            };
+            (at, first.filter(|first| *first < at).unwrap_or(at))
+        });
+        let kept: Vec<(usize, usize)> = kept.collect();
+        let last = kept.last().map_or(0, |(_, first)| *first);
+        kept.into_iter()
+            .map(|(at, first)| (at, first.min(last)))
+            .collect()
     }
 
-    fn session(&self, nth: usize, path: &Path, report: &mut Report) -> Session {
+    /// The entry that a compaction names as the first that it keeps.
+    fn named(&self, compaction: &PiEntry<'_>) -> Option<usize> {
+        if let Some(id) = compaction.text("firstKeptEntryId") {
+            return self.tree.by_id.get(id.as_ref()).copied();
+        }
+        let index: usize = json::number(compaction.get("firstKeptEntryIndex")?)?;
+        let entries = self.tree.entries;
+        let at = entries.partition_point(|entry| entry.number <= index);
+        Some(at).filter(|at| *at < entries.len())
+    }
+
+    fn session(&self, nth: usize, path: &'a Path, report: &mut Report) -> Session {
         let mut session = Session::default();
         session.push_new(&self.header(nth, path));
-        let is_compaction = |at: &usize| self.entries[path.entries[*at]].kind == EntryKind::Compaction;
-        let compactions: Vec<usize> = (0..path.entries.len()).filter(is_compaction).collect();
-        // The first kept entry by compaction; none keeps less than the last compaction.
-        let mut kept: HashMap<usize, usize> = HashMap::new();
-        let place: HashMap<usize, usize> = path
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(at, nth)| (*nth, at))
-            .collect();
-        let last = compactions.last();
-        let last = last.map(|at| self.first_kept(path, *at, &place).unwrap_or(*at));
-        for at in compactions {
-            let own = self.first_kept(path, at, &place).unwrap_or(at);
-            kept.insert(at, own.min(last.unwrap_or(own)));
-        }
+        let kept = self.kept(path);
         // Ids are only needed if messages are covered or hidden.
-        let names = last.is_some() || path.entries.iter().any(|nth| is_hidden(&self.entries[*nth]));
+        let needs_ids = !kept.is_empty() || self.entries(path).any(is_hidden);
         // The id of each message so far, with its index on the path.
         let mut ids: Vec<(usize, String)> = Vec::new();
         let mut derive = Derive::default();
-        let mut known: HashSet<Cow<'_, str>> = HashSet::new();
-        for (at, nth) in path.entries.iter().enumerate() {
-            let entry = &self.entries[*nth];
+        let mut known: HashSet<&str> = HashSet::new();
+        for (at, (entry, nth)) in self.entries(path).zip(&path.entries).enumerate() {
             if let EntryKind::Unreadable(fault) = entry.kind {
                 report.damage_in_line(entry.place, fault);
                 session.push_ended(entry.full, entry.place);
@@ -166,44 +158,33 @@ impl<'a> PiReader<'a> {
             }
             if entry.kind == EntryKind::Compaction {
                 let covered = &ids[..ids.partition_point(|(place, _)| *place < kept[&at])];
-                let ends = covered
-                    .first()
-                    .zip(covered.last())
-                    .map(|((_, first), (_, last))| (first, last));
-                session.push_made(summary(entry, ends, &self.id_of(entry, *nth)), entry.place);
+                session.push_made(summary(entry, *nth, covered), entry.place);
                 continue;
             }
             let Some(mut draft) = record::of_entry(entry, self.is_displayed) else {
                 session.push_made(passthrough(NAME, entry.body.trim_ascii()), entry.place);
                 continue;
             };
-            let own = entry.id.clone().filter(|id| known.insert(id.clone()));
-            if let Some(id) = &own {
-                draft.raw("id", quoted(id));
-            }
-            draft.optional("timestamp", entry.timestamp());
+            let own = entry.id.as_deref().filter(|id| known.insert(id));
+            draft
+                .optional("id", own.map(quoted))
+                .optional("timestamp", entry.timestamp());
             let body = draft.body_of(NAME);
             let id = match own {
-                Some(id) => id.into_owned(),
-                None if names => derive.id(&body),
+                Some(id) => id.to_string(),
+                None if needs_ids => derive.id(&body),
                 None => String::new(),
             };
             session.push_made(body, entry.place);
             if is_hidden(entry) {
-                session.push_made(hidden(entry, &id, &self.id_of(entry, *nth)), entry.place);
+                session.push_made(hidden(entry, *nth, &id), entry.place);
             }
             ids.push((at, id));
         }
         session
     }
 
-    /// An id for the event of an entry.
-    fn id_of(&self, entry: &PiEntry<'_>, nth: usize) -> String {
-        let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
-        key::id_from("evt_", &name)
-    }
-
-    fn header(&self, nth: usize, path: &Path) -> Vec<u8> {
+    fn header(&self, nth: usize, path: &'a Path) -> Vec<u8> {
         let name = match nth {
             0 => self.main.clone(),
             nth => format!("{}.{nth}", self.main),
@@ -221,16 +202,15 @@ impl<'a> PiReader<'a> {
             .raw("source", self.source.clone());
         let mut metadata = ObjectBuilder::default();
         Workspace::new(get("cwd"), None, None).add_to(&mut metadata);
-        if nth > 0 {
-            let at = path.joint.and_then(|joint| self.tree.nearest_received(joint));
-            let at = at.and_then(|at| self.entries[at].id.as_deref());
-            metadata.raw(
-                "lineage",
-                native::lineage("branch", &key::id_for_key(&self.main), at),
-            );
-        } else if let Some(parent) = parent(get("parentSession").or(get("branchedFrom"))) {
-            metadata.raw("lineage", native::lineage("fork", &parent, None));
-        }
+        let lineage = if nth > 0 {
+            let at = path.joint.and_then(|joint| self.tree.received[joint]);
+            let at = at.and_then(|at| self.tree.entries[at].id.as_deref());
+            Some(native::lineage("branch", &key::id_for_key(&self.main), at))
+        } else {
+            let parent = parent(get("parentSession").or(get("branchedFrom")));
+            parent.map(|parent| native::lineage("fork", &parent, None))
+        };
+        metadata.optional("lineage", lineage);
         if let (Some(first), 0) = (first, nth) {
             metadata.raw(NAME, wrapped("session", first.body.trim_ascii()));
         }
@@ -239,30 +219,17 @@ impl<'a> PiReader<'a> {
     }
 
     /// The last name given to the session.
-    fn title(&self, path: &Path) -> Option<Cow<'a, str>> {
-        path.entries.iter().rev().find_map(|nth| {
-            let entry = &self.entries[*nth];
-            let named = entry.kind == EntryKind::Other && entry.get("type") == Some(b"\"session_info\"");
-            entry.get("name").filter(|_| named).and_then(json::text)
+    fn title(&self, path: &'a Path) -> Option<Cow<'a, str>> {
+        self.entries(path).rev().find_map(|entry| {
+            let is_named = entry.kind == EntryKind::Other && entry.get("type") == Some(b"\"session_info\"");
+            entry.text("name").filter(|_| is_named)
         })
     }
 }
 
-/// Maps the lines of a session to entries; events that hide messages have no entry.
-pub fn lines_of(entries: &[PiEntry<'_>], path: &Path) -> Vec<(usize, usize)> {
-    let mut line = 1;
-    let mut lines = Vec::with_capacity(path.entries.len());
-    for at in &path.entries {
-        lines.push((line, *at));
-        line += 1 + usize::from(is_hidden(&entries[*at]));
-    }
-    lines
-}
-
-/// Whether an entry is a message that the model does not receive.
-fn is_hidden(entry: &PiEntry<'_>) -> bool {
-    let message = entry.get("message").filter(|_| entry.kind == EntryKind::Message);
-    message.is_some_and(|message| {
+/// Whether an entry is a message that the model does not receive. An event after it hides it.
+pub fn is_hidden(entry: &PiEntry<'_>) -> bool {
+    entry.message().is_some_and(|message| {
         json::member(message, "excludeFromContext") == Some(b"true") && message::of_message(message).is_some()
     })
 }
@@ -276,18 +243,20 @@ fn parent(raw: Option<&[u8]>) -> Option<String> {
     Some(id.to_string())
 }
 
-/// The time of an event's entry.
-fn at<'a>(entry: &PiEntry<'a>) -> &'a [u8] {
-    entry.timestamp().unwrap_or(b"\"1970-01-01T00:00:00Z\"")
+/// The start of the event for the nth entry of a file.
+fn event(kind: &str, entry: &PiEntry<'_>, nth: usize) -> ObjectBuilder {
+    let name = format!("{nth}\n{}", String::from_utf8_lossy(entry.body));
+    let mut event = event::begin(kind, &key::id_from("evt_", &name));
+    let epoch = quoted(EPOCH);
+    event.raw("at", entry.timestamp().unwrap_or(&epoch));
+    event
 }
 
-/// The event for a compaction.
-fn summary(entry: &PiEntry<'_>, covers: Option<(&String, &String)>, id: &str) -> Vec<u8> {
-    let mut event = event::begin("summary", id);
-    event
-        .raw("at", at(entry))
-        .raw("content", entry.get("summary").unwrap_or(b"\"\""));
-    if let Some((first, last)) = covers {
+/// The event for a compaction of these messages.
+fn summary(entry: &PiEntry<'_>, nth: usize, covered: &[(usize, String)]) -> Vec<u8> {
+    let mut event = event("summary", entry, nth);
+    event.raw("content", entry.get("summary").unwrap_or(b"\"\""));
+    if let ([(_, first), ..], [.., (_, last)]) = (covered, covered) {
         event.raw("covers", array([quoted(first), quoted(last)]));
     }
     event.text("by", NAME);
@@ -298,11 +267,8 @@ fn summary(entry: &PiEntry<'_>, covers: Option<(&String, &String)>, id: &str) ->
 }
 
 /// The event that hides a message that the model does not receive.
-fn hidden(entry: &PiEntry<'_>, message: &str, id: &str) -> Vec<u8> {
-    let mut event = event::begin("compact", id);
-    event
-        .raw("at", at(entry))
-        .text("strategy", NAME)
-        .raw("drop", array([quoted(message)]));
+fn hidden(entry: &PiEntry<'_>, nth: usize, message: &str) -> Vec<u8> {
+    let mut event = event("compact", entry, nth);
+    event.text("strategy", NAME).raw("drop", array([quoted(message)]));
     event.finish()
 }

@@ -1,6 +1,6 @@
 //! Converts an entry that the model receives to a message.
 
-use super::entry::{EntryKind, PiEntry};
+use super::entry::{EntryKind, LINK, PiEntry};
 use super::{NAME, encode, message};
 use crate::format::content;
 use crate::format::kit::records::annotated_messages;
@@ -9,9 +9,6 @@ use crate::format::report::Report;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::extra_object;
 use crate::model::json::quoted;
-
-/// Members that describe the position of an entry.
-const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 
 /// Why the message of an entry cannot be read completely.
 pub enum RecordProblem {
@@ -23,9 +20,7 @@ pub enum RecordProblem {
 
 /// The problem of an entry's message, if any. This converts the message: call it once per entry.
 pub fn problem(entry: &PiEntry<'_>) -> Option<RecordProblem> {
-    let message = entry
-        .get("message")
-        .filter(|_| entry.kind == EntryKind::Message)?;
+    let message = entry.message()?;
     match message::of_message(message) {
         None => Some(RecordProblem::Unsupported),
         Some(_) => content::fault(message, &["command", "summary", "errorMessage"]).map(RecordProblem::Fault),
@@ -34,19 +29,14 @@ pub fn problem(entry: &PiEntry<'_>) -> Option<RecordProblem> {
 
 /// The message of an entry, with the residue of the entry unless it is only displayed; `None` if it is not a message.
 pub fn of_entry(entry: &PiEntry<'_>, is_displayed: bool) -> Option<AnnotatedDraft> {
-    let (mut draft, kind) = match entry.kind {
-        EntryKind::Message => (message::of_message(entry.get("message")?)?, None),
-        EntryKind::CustomMessage => {
-            let content = message::content(entry.get("content")?);
-            (message::context(content), Some("custom_message"))
-        }
-        EntryKind::BranchSummary => (
-            message::context(entry.get("summary")?.to_vec()),
-            Some("branch_summary"),
-        ),
+    let mut draft = match entry.kind {
+        EntryKind::Message => message::of_message(entry.message()?)?,
+        EntryKind::CustomMessage => message::context(message::content(entry.get("content")?)),
+        EntryKind::BranchSummary => message::context(entry.get("summary")?.to_vec()),
         _ => return None,
     };
-    draft.note("type", kind.map(quoted));
+    let kind = entry.text("type").filter(|_| entry.kind != EntryKind::Message);
+    draft.note("type", kind.map(|kind| quoted(&kind)));
     if is_displayed {
         return Some(draft);
     }

@@ -1,6 +1,6 @@
 //! Removes data that pi does not need to resume a session.
 
-use super::entry::{EntryKind, PiEntry};
+use super::entry::PiEntry;
 use crate::error::Position;
 use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming};
 use crate::model::json;
@@ -30,13 +30,11 @@ impl Slimmer for PiSlimmer {
             offset: 1,
         };
         let entry = PiEntry::parse(line, place, number == 1);
-        let message = entry.get("message").filter(|_| entry.kind == EntryKind::Message);
-        let Some(message) = message else {
-            return Slimmed::same(
-                json::member_text(line, "type").map_or("unreadable".to_string(), Cow::into_owned),
-            );
+        let named = |object, name| json::member_text(object, name).map(Cow::into_owned);
+        let Some(message) = entry.message() else {
+            return Slimmed::same(named(line, "type").unwrap_or_else(|| "unreadable".to_string()));
         };
-        let role = json::member_text(message, "role").map_or("message".to_string(), Cow::into_owned);
+        let role = named(message, "role").unwrap_or_else(|| "message".to_string());
         let is_large = json::member(message, DETAILS).is_some_and(|details| details.len() > FEW);
         match self.0.part(DETAILS) {
             Some(part) if is_large && role == "toolResult" => {

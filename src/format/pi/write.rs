@@ -2,21 +2,23 @@
 //! view.
 
 use super::change::{self, RecordPosition, RecordPositions};
-use super::entry::{EntryKind, PiEntry, entries};
+use super::entry::{self, EntryKind, LINK, PiEntry};
+use super::item::ItemWriter;
 use super::new_entries::EntryChain;
+use super::read::is_hidden;
 use super::tree::EntryTree;
-use super::{NAME, encode_new, item, read};
-use crate::error::Result;
+use super::{NAME, encode_new};
+use crate::error::{Position, Result};
 use crate::format::branches::Path;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
-use crate::format::request::request_part::extra_members;
+use crate::format::request::request_part::add_extra_members;
 use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::{Item, View};
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Writes one session.
@@ -25,13 +27,15 @@ pub fn write(
     view: &View,
     WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
-    let Some(first) = first_line(session) else {
+    let own = session.metadata(NAME);
+    let Some(first) = own.as_ref().and_then(|own| json::member(own, "session")) else {
         return encode_new::write(session, view, WriteTarget(purpose, out, report));
     };
     if purpose == WritePurpose::Export {
         losses::events(session, NAME, report);
     }
-    let (places, mut chain) = restored_lines(session, first);
+    let mut chain = EntryChain::after(first.to_vec());
+    let places = restore(session, &mut chain);
     change::add(session, view, &places, &mut chain, report)?;
     chain.write(out)
 }
@@ -41,147 +45,106 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     let Some(origin) = sessions.first().and_then(|first| first.session.origin()) else {
         return Ok(());
     };
-    let all = entries(&origin.bytes, crate::error::Position::default());
-    let paths = EntryTree::of(&all).paths;
-    let ids: HashSet<String> = all
-        .iter()
-        .filter_map(|entry| entry.id.as_deref().map(str::to_string))
-        .collect();
-    let has_ids = all
-        .iter()
-        .any(|entry| entry.kind != EntryKind::Session && entry.id.is_some());
-    let version = all
-        .iter()
-        .find(|entry| entry.kind == EntryKind::Session)
-        .and_then(|first| first.get("version"));
-    let mut chain = EntryChain::new(has_ids || version.is_some(), ids, None);
-    let leaf = |nth: usize| -> Option<String> {
-        let path = paths.get(nth)?.entries.iter().rev();
+    let entries = entry::entries(&origin.bytes, Position::default());
+    let tree = EntryTree::of(&entries);
+    let ids = entries.iter().filter_map(|entry| entry.id.as_deref());
+    let has_version = entry::first(&entries).is_some_and(|first| first.get("version").is_some());
+    let has_ids = |entry: &PiEntry<'_>| entry.kind != EntryKind::Session && entry.id.is_some();
+    let has_ids = has_version || entries.iter().any(has_ids);
+    let mut chain = EntryChain::new(has_ids, ids.map(str::to_string).collect());
+    let leaf = |path: &Path| {
+        let path = path.entries.iter().rev().map(|at| &entries[*at]);
         // pi cannot read a damaged line, so it never becomes a parent.
-        let read = path.filter(|at| !matches!(all[**at].kind, EntryKind::Unreadable(_)));
-        let mut ids = read.filter_map(|at| all[*at].id.as_deref());
-        ids.next().map(str::to_string)
+        let mut read = path.filter(|entry| !matches!(entry.kind, EntryKind::Unreadable(_)));
+        read.find_map(|entry| entry.id.as_deref().map(str::to_string))
     };
     // The active path comes last, because pi resumes at the end of the file.
-    let mut ends_on_branch = false;
-    for (nth, returned) in sessions
-        .iter()
-        .enumerate()
-        .rev()
-        .filter(|(_, returned)| returned.changed)
-    {
-        let Some(path) = paths.get(nth) else { continue };
-        let places = record_positions(&all, path);
-        chain.last = leaf(nth);
+    let mut is_at_branch = false;
+    let sessions = sessions.iter().zip(&tree.paths).enumerate().rev();
+    for (nth, (edited, path)) in sessions.filter(|(_, (edited, _))| edited.changed) {
+        chain.last = leaf(path);
         let before = chain.lines.len();
-        change::add(returned.session, returned.view, &places, &mut chain, report)?;
-        ends_on_branch = match (chain.lines.len() > before, nth) {
-            (true, 0) => false,
-            (true, _) => true,
-            (false, _) => ends_on_branch,
-        };
+        let places = record_positions(&tree, path);
+        change::add(edited.session, edited.view, &places, &mut chain, report)?;
+        if chain.lines.len() > before {
+            is_at_branch = nth > 0;
+        }
     }
-    if ends_on_branch {
-        chain.last = leaf(0);
-        let time = EPOCH_MILLIS.to_vec();
-        let time = all
-            .iter()
-            .rev()
-            .find_map(PiEntry::timestamp)
-            .unwrap_or(&time)
-            .to_vec();
-        chain.add_leaf(&time);
+    if is_at_branch {
+        chain.last = leaf(&tree.paths[0]);
+        let time = entries.iter().rev().find_map(PiEntry::timestamp);
+        chain.add_leaf(time.unwrap_or(EPOCH_MILLIS));
     }
     written(out.write_all(&origin.bytes))?;
-    let ended = origin.bytes.is_empty() || origin.bytes.ends_with(b"\n");
-    if !chain.lines.is_empty() && !ended {
+    let is_open = origin.bytes.last().is_some_and(|last| *last != b'\n');
+    if !chain.lines.is_empty() && is_open {
         written(out.write_all(b"\n"))?;
     }
     chain.write(out)
 }
 
 /// The positions of a path's records.
-fn record_positions(all: &[PiEntry<'_>], path: &Path) -> RecordPositions {
-    let mut places = RecordPositions::default();
-    for (line, at) in read::lines_of(all, path) {
-        let place = RecordPosition {
-            index: all[at].number - 1,
-            id: all[at].id.as_deref().map(str::to_string),
-            body: all[at].body.to_vec(),
+fn record_positions(tree: &EntryTree<'_>, path: &Path) -> RecordPositions {
+    let mut line = 1;
+    let places = path.entries.iter().map(|at| {
+        let entry = &tree.entries[*at];
+        let position = RecordPosition {
+            index: entry.number - 1,
+            id: entry.id.as_deref().map(str::to_string),
+            body: entry.body.to_vec(),
         };
-        places.insert(line, place);
-    }
-    places
+        let place = (line, position);
+        line += 1 + usize::from(is_hidden(entry));
+        place
+    });
+    places.collect()
 }
 
-/// The first line of a session's file.
-fn first_line(session: &Session) -> Option<Vec<u8>> {
-    json::member(&session.metadata(NAME)?, "session").map(<[u8]>::to_vec)
-}
-
-/// Restores the lines of a session's records as a chain; returns their positions too.
-fn restored_lines(session: &Session, first: Vec<u8>) -> (RecordPositions, EntryChain) {
-    let ids = json::member(&first, "version").is_some();
-    let mut chain = EntryChain::new(ids, HashSet::new(), None);
-    chain.lines.push(first);
+/// Restores the lines of a session's records as a chain; returns their positions.
+fn restore(session: &Session, chain: &mut EntryChain) -> RecordPositions {
     let mut places = RecordPositions::default();
     let mut lost = Report::default();
-    let names = item::names(session, &View::after(session, Vec::new()));
+    let all = View::after(session, Vec::new());
+    let mut items = ItemWriter::new(session, &all, chain, &mut lost);
     for index in 0..session.len() {
         let record = session.record(index);
-        let before = chain.lines.len();
+        let body = record.body;
+        let before = items.chain.lines.len();
         match session.class(index) {
             Class::Message(_) => {
-                let id = record
-                    .message()
-                    .and_then(|message| message.id())
-                    .map(|id| id.into_owned());
-                item::add(
-                    &mut chain,
-                    &Item::Line(index),
-                    session,
-                    EPOCH_MILLIS,
-                    id,
-                    &names,
-                    &mut lost,
-                );
+                let id = record.message().and_then(|message| message.id());
+                items.add(&Item::Line(index), EPOCH_MILLIS, id.map(Cow::into_owned));
             }
-            Class::Unreadable => chain.lines.push(record.body.to_vec()),
-            Class::Event if records::is_own(session, index, NAME) => compaction(record.body, &mut chain),
+            Class::Unreadable => items.chain.lines.push(body.to_vec()),
+            Class::Event if records::is_own(session, index, NAME) => restore_compaction(body, items.chain),
             Class::Event => {
-                if let Some(raw) = records::passthrough_raw(record.body, NAME) {
-                    chain.lines.push(raw.to_vec());
-                    chain.last = json::member_string(raw, "id").or(chain.last.take());
+                if let Some(raw) = records::passthrough_raw(body, NAME) {
+                    items.chain.lines.push(raw.to_vec());
+                    items.chain.last = json::member_string(raw, "id").or(items.chain.last.take());
                 }
             }
             _ => {}
         }
-        if chain.lines.len() > before {
-            let body = chain.lines[before].clone();
-            let id = json::member_string(&body, "id");
-            places.insert(
-                index,
-                RecordPosition {
-                    index: before,
-                    id,
-                    body,
-                },
-            );
+        if let Some(line) = items.chain.lines.get(before) {
+            let place = RecordPosition {
+                index: before,
+                id: json::member_string(line, "id"),
+                body: line.clone(),
+            };
+            places.insert(index, place);
         }
     }
-    (places, chain)
+    places
 }
 
 /// Restores the line of a compaction; does nothing for an event that only hides messages.
-fn compaction(event: &[u8], chain: &mut EntryChain) {
+fn restore_compaction(event: &[u8], chain: &mut EntryChain) {
     let (Some(note), Some(text)) = (records::note(event, NAME), json::member(event, "content")) else {
         return;
     };
     let mut members = ObjectBuilder::default();
     members.raw("summary", text);
-    for (name, value) in extra_members(note, &["id", "parentId", "timestamp"]) {
-        members.raw(&name, value);
-    }
+    add_extra_members(&mut members, note, &LINK);
     let id = json::member_string(note, "id");
     let time = json::member(note, "timestamp").or_else(|| json::member(event, "at"));
     chain.add("compaction", time.unwrap_or(EPOCH_MILLIS), &members.finish(), id);
