@@ -12,7 +12,7 @@
 //! A compaction keeps the messages from the entry on that it names; if that is not on its path, it keeps none. Only the
 //! last compaction of a path is effective. An entry with a repeated id keeps its position and loses its id.
 //!
-//! The format uses the kit's residues, records and losses, but is not one of its codecs, because the kit
+//! The format uses the kit's residues, records, changes and losses, but is not one of its codecs, because the kit
 //!
 //! - shows an outline only the elements of its own session: a branch whose compaction names an entry before the branch
 //!   point keeps everything, which needs the tree of the whole file;
@@ -23,6 +23,7 @@
 //!   path before an edit becomes a branch;
 //! - restores elements from `form`, `raw` and complete residues; here a residue lacks the position of its entry, which
 //!   depends on the chain, and native streams without `form` exist;
+//! - hashes the input for each of its sessions; a file may have thousands of branches;
 //! - numbers messages without ids, or gives them none; here they have none, but a compaction of the first version covers
 //!   them by ids that are derived from their content. Its event has the members of the entry, not the entry as `raw`.
 
