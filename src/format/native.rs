@@ -224,21 +224,15 @@ impl HeaderBuilder {
 
     /// Sets the members that describe the source, and returns the session's id: derived from its own name, else from
     /// the file name, with a number for the nth of several sessions, else from its bytes.
-    pub fn named(
-        &mut self,
-        format: super::Format,
-        source: &super::DocumentSource<'_>,
-        own: Option<&str>,
-        nth: usize,
-    ) -> String {
+    pub fn named(&mut self, source: &HeaderSource, own: Option<&str>, nth: usize) -> String {
         let name = match (own.filter(|own| !own.is_empty()), nth) {
             (Some(own), _) => own.to_string(),
-            (None, 0) => source.name_or_hash(),
-            (None, nth) => format!("{}#{}", source.name_or_hash(), nth + 1),
+            (None, 0) => source.name.clone(),
+            (None, nth) => format!("{}#{}", source.name, nth + 1),
         };
         let id = key::id_for_key(&name);
         self.text("key", (id != name).then_some(name.as_str()))
-            .raw("source", source_member(format, source, &[]));
+            .raw("source", source.member.as_slice());
         id
     }
 
@@ -249,6 +243,25 @@ impl HeaderBuilder {
             built.raw(name, value);
         }
         built.finish()
+    }
+}
+
+/// The source in the headers of all sessions of an input, whose bytes are hashed once.
+pub struct HeaderSource {
+    /// The file name without its extension; for a pipe, a hash of the bytes.
+    pub name: String,
+    /// The `source` member.
+    pub member: Vec<u8>,
+}
+
+impl HeaderSource {
+    /// For sessions that are read from this source.
+    pub fn of(format: super::Format, source: &super::DocumentSource<'_>) -> HeaderSource {
+        let sha256 = key::sha256(source.bytes);
+        HeaderSource {
+            member: hashed_member(format, source, &sha256),
+            name: source.name_or(|| sha256),
+        }
     }
 }
 
@@ -278,12 +291,16 @@ pub fn source_member(format: super::Format, source: &super::DocumentSource<'_>, 
         hash.update(b"\n");
         hash.update(other);
     }
+    hashed_member(format, source, &key::hex(&hash.finalize()))
+}
+
+fn hashed_member(format: super::Format, source: &super::DocumentSource<'_>, sha256: &str) -> Vec<u8> {
     let mut built = json::ObjectBuilder::default();
     built.text("format", format.name());
     if let Some(name) = source.name {
         built.text("name", name);
     }
-    built.text("sha256", &key::hex(&hash.finalize()));
+    built.text("sha256", sha256);
     built.finish()
 }
 

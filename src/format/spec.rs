@@ -166,9 +166,14 @@ impl<'a> DocumentSource<'a> {
 
     /// The file name without its extension; for a pipe, a hash of the bytes.
     pub fn name_or_hash(&self) -> String {
+        self.name_or(|| key::sha256(self.bytes))
+    }
+
+    /// The same, with the SHA-256 of the bytes.
+    pub fn name_or(&self, sha256: impl FnOnce() -> String) -> String {
         match self.name {
             Some(name) => name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string(),
-            None => key::id_from("session_", self.bytes),
+            None => format!("session_{}", &sha256()[..16]),
         }
     }
 

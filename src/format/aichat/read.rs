@@ -4,7 +4,7 @@ use super::layout::{self, ListElement, Section};
 use super::{COMPRESSED, LIVE, NAME, message, yaml};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::records::passthrough;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{HeaderBuilder, HeaderSource};
 use crate::format::report::Report;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format, content};
@@ -169,7 +169,7 @@ impl AichatReader<'_> {
         metadata.raw(NAME, own);
         let mut header = HeaderBuilder::default();
         header.text("title", source.name.map(|_| name.as_str()));
-        let id = header.named(Format::Aichat, source, None, 0);
+        let id = header.named(&HeaderSource::of(Format::Aichat, source), None, 0);
         header.raw("metadata", metadata.finish());
         header.finish(&id)
     }

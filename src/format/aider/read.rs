@@ -6,7 +6,7 @@ use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::kit::records::passthrough;
 use crate::format::lines::placed_lines;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{HeaderBuilder, HeaderSource};
 use crate::format::report::Report;
 use crate::format::{DocumentSource, Format, SessionInput, SessionReader};
 use crate::model::json::{ObjectBuilder, quoted};
@@ -110,8 +110,9 @@ impl Histories {
         metadata.text("imported", NAME);
         let mut header = HeaderBuilder::default();
         header.text("created_at", created);
-        let name = format!("{}#{}", source.name_or_hash(), self.sessions);
-        let id = header.named(Format::Aider, &source, Some(&name), 0);
+        let source = HeaderSource::of(Format::Aider, &source);
+        let name = format!("{}#{}", source.name, self.sessions);
+        let id = header.named(&source, Some(&name), 0);
         header.raw("metadata", metadata.finish());
         header.finish(&id)
     }

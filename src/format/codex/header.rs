@@ -3,7 +3,7 @@
 use super::line::{CodexLine, CodexLineKind};
 use super::{NAME, uuid};
 use crate::error::Position;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::{self, HeaderBuilder, HeaderSource};
 use crate::format::object::filled;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format};
@@ -33,7 +33,8 @@ pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option
     header
         .text("created_at", created.as_deref())
         .text("title", title(lines).as_deref());
-    let id = header.named(Format::Codex, source, filled(reported, "id").as_deref(), 0);
+    let source = HeaderSource::of(Format::Codex, source);
+    let id = header.named(&source, filled(reported, "id").as_deref(), 0);
     let mut metadata = ObjectBuilder::default();
     let branch = json::member(reported, "git").and_then(|git| json::member(git, "branch"));
     Workspace::new(json::member(reported, "cwd"), branch, None).add_to(&mut metadata);

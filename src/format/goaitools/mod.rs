@@ -21,7 +21,7 @@ mod write;
 pub use write::write;
 
 use super::detect::Signature;
-use super::native::HeaderBuilder;
+use super::native::{HeaderBuilder, HeaderSource};
 use super::{
     DocumentSource, Format, FormatSpec, ReadFn,
     report::{Loss, LossSet, Report},
@@ -92,7 +92,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
 
 fn header(source: &DocumentSource<'_>, state: &state::GoaitoolsState<'_>) -> Vec<u8> {
     let mut header = HeaderBuilder::default();
-    let id = header.named(Format::Goaitools, source, None, 0);
+    let id = header.named(&HeaderSource::of(Format::Goaitools, source), None, 0);
     let new = source.bytes.is_empty().then_some(PROVIDER);
     let mut own = ObjectBuilder::default();
     own.optional("provider", state.provider.or(new));

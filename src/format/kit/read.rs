@@ -3,7 +3,7 @@
 use super::codec::{Codec, Layout};
 use super::parse::{by_session, document, is_lines, lines, variant_of};
 use super::part::Parsed;
-use super::session::{InputName, session};
+use super::session::{InputPart, session};
 use super::sidecar::Sidecar;
 use super::source::Source;
 use super::values::{SplitValue, Values};
@@ -11,6 +11,7 @@ use crate::error::{Error, Position, Result};
 use crate::format;
 use crate::format::concatenated_logs::LogSplitter;
 use crate::format::document::{SectionRule, open_all, open_sections};
+use crate::format::native::HeaderSource;
 use crate::format::report::Report;
 use crate::format::{SessionInput, SessionReader};
 use crate::model::json;
@@ -72,12 +73,9 @@ pub fn read_document<C: Codec>(
 ) -> Result<Session> {
     let value = whole_value(source.bytes);
     let parsed = document(codec, &value, report).ok_or_else(no_session::<C>)?;
-    let name = InputName {
-        name: source.name,
-        ..InputName::default()
-    };
-    let extra = (name, &Sidecar::default());
-    let (mut session, _) = session(codec, extra, source.bytes, parsed, report);
+    let extra = (InputPart::default(), &Sidecar::default());
+    let origin = HeaderSource::of(C::FORMAT, source);
+    let (mut session, _) = session(codec, extra, &origin, parsed, report);
     session.set_origin(Arc::new(SourceBytes {
         before: Vec::new(),
         bytes: value.bytes,
@@ -118,8 +116,7 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
                 },
                 unrecognized: None,
             };
-            let name = InputName {
-                name: piece.name,
+            let part = InputPart {
                 nth: piece.made,
                 is_many: true,
                 is_displayed,
@@ -137,13 +134,23 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
                 .flat_map(|parsed| by_session(codec, parsed))
                 .collect();
             let parsed = with_nested(codec, parsed, report).into_iter();
+            let origin = origin::<C>(piece.name, piece.bytes);
             let sessions = parsed.map(|parsed| {
-                let extra = (name, &Sidecar::default());
-                session(variant_of(codec, &parsed), extra, piece.bytes, parsed, report).0
+                let extra = (part, &Sidecar::default());
+                session(variant_of(codec, &parsed), extra, &origin, parsed, report).0
             });
             sessions.collect()
         }),
     }
+}
+
+/// The source of the sessions in an input with this name.
+fn origin<C: Codec>(name: Option<&str>, bytes: &[u8]) -> HeaderSource {
+    let source = format::DocumentSource {
+        name,
+        ..format::DocumentSource::alone(bytes)
+    };
+    HeaderSource::of(C::FORMAT, &source)
 }
 
 /// Inserts the sessions of nested documents, each after the session that contains it.
@@ -247,16 +254,16 @@ impl<C: Codec> CodecSessions<C> {
             return Ok(true);
         }
         let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.side.is_none());
+        let origin = origin::<C>(self.name.as_deref(), &bytes);
         for parsed in parsed {
-            let name = InputName {
-                name: self.name.as_deref(),
+            let part = InputPart {
                 nth: self.count - parsed.side.as_ref().map_or(0, |(nth, _)| *nth),
                 is_many,
                 is_displayed: self.is_displayed,
             };
             let variant = variant_of(codec, &parsed);
             self.ready
-                .push_back(session(variant, (name, &self.sidecar), &bytes, parsed, report).0);
+                .push_back(session(variant, (part, &self.sidecar), &origin, parsed, report).0);
             self.count += 1;
         }
         if self.returns {
@@ -324,12 +331,13 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<Reparse
         }
     };
     let parsed = parsed.map(|parsed| by_session(codec, parsed)).unwrap_or_default();
+    let unnamed = self::origin::<C>(None, &origin.bytes);
     let sessions = with_nested(codec, parsed, &mut report).into_iter().map(|parsed| {
         let is_nested = origin.value.is_some() && parsed.side.is_some();
         let codec = variant_of(codec, &parsed);
         let about = parsed.about.clone();
-        let name = (InputName::default(), &Sidecar::default());
-        let (session, source) = session(codec, name, &origin.bytes, parsed, &mut report);
+        let extra = (InputPart::default(), &Sidecar::default());
+        let (session, source) = session(codec, extra, &unnamed, parsed, &mut report);
         ReparsedSession {
             codec,
             session,

@@ -7,8 +7,7 @@ use super::residue;
 use super::sidecar::Sidecar;
 use super::source::Source;
 use crate::error::Position;
-use crate::format;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::{self, HeaderBuilder, HeaderSource};
 use crate::format::report::Report;
 use crate::format::workspace::WorkspaceMember;
 use crate::model::event::{self, EPOCH};
@@ -18,11 +17,9 @@ use crate::model::record::{self, Record};
 use crate::model::session::Session;
 use std::collections::HashSet;
 
-/// Information about the input of a session.
+/// The place of a session in its input.
 #[derive(Clone, Copy, Default)]
-pub struct InputName<'a> {
-    /// Its file name.
-    pub name: Option<&'a str>,
+pub struct InputPart {
     /// Number of sessions before it.
     pub nth: usize,
     /// Whether the input may have several sessions.
@@ -34,8 +31,8 @@ pub struct InputName<'a> {
 /// Converts elements to a session.
 pub fn session<C: Codec>(
     codec: &C,
-    (input, sidecar): (InputName<'_>, &Sidecar),
-    bytes: &[u8],
+    (input, sidecar): (InputPart, &Sidecar),
+    origin: &HeaderSource,
     parsed: Parsed,
     report: &mut Report,
 ) -> (Session, Source) {
@@ -59,7 +56,7 @@ pub fn session<C: Codec>(
         report.note(Position::default(), what);
     }
     let mut session = Session::default();
-    session.push_new(&header(codec, &outline, (input, sidecar), bytes, &parsed));
+    session.push_new(&header(codec, &outline, (input, sidecar), origin, &parsed));
     let mut building = SessionBuilder {
         codec,
         is_displayed: input.is_displayed,
@@ -166,24 +163,20 @@ fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
 fn header<C: Codec>(
     codec: &C,
     outline: &C::Outline,
-    (input, sidecar): (InputName<'_>, &Sidecar),
-    bytes: &[u8],
+    (input, sidecar): (InputPart, &Sidecar),
+    origin: &HeaderSource,
     parsed: &Parsed,
 ) -> Vec<u8> {
     let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
     codec.add_info(outline, &mut info);
     sidecar.complete(&mut info, parsed.side.is_some());
     let mut metadata = ObjectBuilder::default();
-    let source = format::DocumentSource {
-        name: input.name,
-        ..format::DocumentSource::alone(bytes)
-    };
-    let numbered = || format!("{}#{}", source.name_or_hash(), input.nth + 1);
+    let numbered = || format!("{}#{}", origin.name, input.nth + 1);
     let mut id = parsed.row.clone().or(info.id.take());
     id = id.or_else(|| input.is_many.then(numbered));
     if let Some((nth, side)) = &parsed.side {
         let parent = id.unwrap_or_else(|| match input.nth {
-            0 => source.name_or_hash(),
+            0 => origin.name.clone(),
             _ => numbered(),
         });
         id = Some(side.id.clone().unwrap_or_else(|| format!("{parent}.{nth}")));
@@ -223,7 +216,7 @@ fn header<C: Codec>(
     header
         .text("created_at", info.created.as_deref())
         .text("title", info.title.as_deref());
-    let id = header.named(C::FORMAT, &source, id.as_deref(), input.nth);
+    let id = header.named(origin, id.as_deref(), input.nth);
     header.raw("metadata", metadata.finish());
     header.finish(&id)
 }
