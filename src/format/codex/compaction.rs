@@ -31,56 +31,48 @@ pub fn event(
     let items =
         json::member(payload, "replacement_history").and_then(|raw| json::elements(raw, Dialect::Strict));
     let text = json::member(payload, "message").filter(|raw| raw.starts_with(b"\""));
-    let covers = before.ends.clone().map(|ends| covered(&ends));
-    let mut own = ObjectBuilder::default();
-    own.optional("envelope", envelope);
-    let summary = items.is_none() && before.inserted.is_empty();
-    let mut event = event::begin(if summary { "summary" } else { "compact" }, &id("evt_", 0));
+    let text = text.unwrap_or(b"\"\"");
+    let covers = before.ends.as_ref().map(json::texts);
+    let is_summary = items.is_none() && before.inserted.is_empty();
+    let inserted = std::mem::take(&mut before.inserted);
+    let had_summary = std::mem::replace(&mut before.summary, items.is_none());
+    let mut event = event::begin(if is_summary { "summary" } else { "compact" }, &id("evt_", 0));
     event.raw("at", at.map_or_else(|| quoted(EPOCH), <[u8]>::to_vec));
-    let known: &[&str] = match &items {
-        Some(_) => &["replacement_history"],
-        None => &["message"],
-    };
-    own.optional("payload", request_part::extra_object(payload, known));
-    if summary {
-        event.raw("content", text.unwrap_or(b"\"\""));
-        if let Some(covers) = covers {
-            event.raw("covers", covers);
-        } else {
-            event.raw("here", "true");
-        }
+    if is_summary {
+        event.raw("content", text);
+        match covers {
+            Some(covers) => event.raw("covers", covers),
+            None => event.raw("here", "true"),
+        };
         event.text("by", NAME);
     } else {
         event.text("strategy", NAME);
-        let mut drop: Vec<Vec<u8>> = covers.into_iter().collect();
-        drop.extend(before.inserted.iter().map(|id| quoted(id)));
-        event.raw("drop", array(drop));
+        let inserted = inserted.iter().map(|id| quoted(id));
+        event.raw("drop", array(covers.into_iter().chain(inserted)));
     }
-    before.inserted.clear();
-    match items {
+    match &items {
         Some(items) => {
-            let messages = messages(&items, |nth| id("msg_", nth + 1));
-            let inserts = messages.iter().map(|(id, body)| {
-                before.inserted.push(id.clone());
+            let inserts = messages(items, |nth| id("msg_", nth + 1)).into_iter();
+            let inserts = inserts.map(|(id, body)| {
+                before.inserted.push(id);
                 wrapped("message", body)
             });
             event.raw("insert", array(inserts));
-            if std::mem::take(&mut before.summary) {
-                event.raw("summary", "null");
-            }
+            event.optional("summary", had_summary.then_some("null"));
         }
-        None if !summary => {
-            event.raw("summary", wrapped("content", text.unwrap_or(b"\"\"")));
-            before.summary = true;
-        }
-        None => before.summary = true,
+        None if !is_summary => drop(event.raw("summary", wrapped("content", text))),
+        None => {}
     }
+    let known = [if items.is_some() {
+        "replacement_history"
+    } else {
+        "message"
+    }];
+    let mut own = ObjectBuilder::default();
+    own.optional("envelope", envelope);
+    own.optional("payload", request_part::extra_object(payload, &known));
     event.raw("metadata", wrapped(NAME, own.finish()));
     event.finish()
-}
-
-fn covered(ids: &[String; 2]) -> Vec<u8> {
-    array(ids.iter().map(|id| quoted(id)))
 }
 
 /// The messages of items, with their ids.

@@ -36,8 +36,7 @@ pub fn write(
         losses::records(session, keeps, |_| false, report);
     }
     let mut line = |time: &[u8], kind: &str, payload: &[u8]| -> Result<()> {
-        written(out.write_all(&enveloped(time, kind, payload)))?;
-        written(out.write_all(b"\n"))
+        written(out.write_all(&enveloped(time, kind, payload)))
     };
     let mut time = about.begun.clone();
     line(&time, "session_meta", &about.meta())?;
@@ -94,17 +93,12 @@ fn model_of_reply<'a>(item: &'a Item, session: &'a Session) -> Option<&'a [u8]> 
 /// For each item of a view, the model of the next reply.
 fn models_of_next_replies(session: &Session, view: &View) -> Vec<Option<Rc<[u8]>>> {
     let mut next: Option<Rc<[u8]>> = None;
-    let mut models: Vec<_> = view
-        .items
-        .iter()
-        .rev()
-        .map(|item| {
-            next = model_of_reply(item, session)
-                .map(Rc::from)
-                .or_else(|| next.take());
-            next.clone()
-        })
-        .collect();
+    let models = view.items.iter().rev().map(|item| {
+        let model = model_of_reply(item, session).map(Rc::from);
+        next = model.or_else(|| next.take());
+        next.clone()
+    });
+    let mut models: Vec<_> = models.collect();
     models.reverse();
     models
 }
@@ -144,6 +138,8 @@ fn count_losses(message: &Message<'_>, body: &[u8], report: &mut Report) {
 struct LogInfo {
     id: String,
     begun: Vec<u8>,
+    /// As `begun`, in milliseconds since 1970.
+    time: i64,
     workspace: Workspace,
     renamed: bool,
 }
@@ -151,20 +147,18 @@ struct LogInfo {
 impl LogInfo {
     fn of(session: &Session, view: &View) -> LogInfo {
         let begun = view.start_time(session).unwrap_or_else(|| EPOCH_MILLIS.to_vec());
+        let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let time = time.unwrap_or(0);
         let own = session.header_text("id").unwrap_or_default();
         let renamed = !key::is_uuid(&own);
-        let time = json::text(&begun).and_then(|time| crate::model::time::milliseconds(&time));
-        let id = match renamed {
-            false => own,
-            true => {
-                let first = view.items.first().map(|item| item.body(session).to_vec());
-                let name = [own.as_bytes(), b"\n", &first.unwrap_or_default()].concat();
-                uuid::derived_uuid(time.unwrap_or(0), &name)
-            }
-        };
+        let first = view.items.first().map_or(&b""[..], |item| item.body(session));
         LogInfo {
-            id,
+            id: match renamed {
+                false => own,
+                true => uuid::derived_uuid(time, &[own.as_bytes(), b"\n", first].concat()),
+            },
             begun,
+            time,
             workspace: Workspace::of(session),
             renamed,
         }
@@ -180,30 +174,22 @@ impl LogInfo {
             .text("cli_version", env!("CARGO_PKG_VERSION"))
             .text("source", "cli")
             .text("model_provider", "openai");
-        if let Some(branch) = &self.workspace.branch {
-            meta.raw("git", json::wrapped("branch", branch));
-        }
+        let branch = self.workspace.branch.as_ref();
+        meta.optional("git", branch.map(|branch| json::wrapped("branch", branch)));
         meta.finish()
     }
 
     /// The settings of the turn that starts at an item of the view.
     fn turn(&self, model: Option<&[u8]>, turns: u64) -> Vec<u8> {
-        let mut sandbox = ObjectBuilder::default();
-        sandbox.text("type", "read-only");
-        let time = json::text(&self.begun).and_then(|time| crate::model::time::milliseconds(&time));
+        let id = uuid::derived_uuid(self.time, format!("{}\n{turns}", self.id).as_bytes());
+        let model = model.or(self.workspace.model.as_deref());
         let mut turn = ObjectBuilder::default();
-        turn.text(
-            "turn_id",
-            &uuid::derived_uuid(time.unwrap_or(0), format!("{}\n{turns}", self.id).as_bytes()),
-        )
-        .raw("cwd", self.workspace.directory())
-        .text("approval_policy", "on-request")
-        .raw("sandbox_policy", sandbox.finish())
-        .raw(
-            "model",
-            model.or(self.workspace.model.as_deref()).unwrap_or(UNKNOWN),
-        )
-        .text("summary", "auto");
+        turn.text("turn_id", &id)
+            .raw("cwd", self.workspace.directory())
+            .text("approval_policy", "on-request")
+            .raw("sandbox_policy", "{\"type\":\"read-only\"}")
+            .raw("model", model.unwrap_or(UNKNOWN))
+            .text("summary", "auto");
         turn.finish()
     }
 }

@@ -19,10 +19,7 @@ pub fn meta(lines: &[CodexLine<'_>]) -> Option<usize> {
 }
 
 fn payload<'a>(lines: &[CodexLine<'a>], meta: Option<usize>) -> &'a [u8] {
-    match meta.map(|nth| &lines[nth].kind) {
-        Some(CodexLineKind::Meta(payload)) => payload,
-        _ => b"{}",
-    }
+    meta.and_then(|nth| lines[nth].payload()).unwrap_or(b"{}")
 }
 
 /// The header of a session.
@@ -42,8 +39,8 @@ pub fn header(source: &DocumentSource<'_>, lines: &[CodexLine<'_>], meta: Option
     let mut own = ObjectBuilder::default();
     if let Some(nth) = meta {
         own.raw("session_meta", reported);
-        match &lines[nth].envelope {
-            Some(members) => own.raw("envelope", super::object(members)),
+        match lines[nth].envelope_object() {
+            Some(envelope) => own.raw("envelope", envelope),
             None => own.raw("bare", "true"),
         };
     }
@@ -63,13 +60,9 @@ fn title<'a>(lines: &[CodexLine<'a>]) -> Option<Cow<'a, str>> {
 }
 
 fn lineage(reported: &[u8]) -> Option<Vec<u8>> {
-    let (kind, parent) = match (
-        filled(reported, "forked_from_id"),
-        filled(reported, "parent_thread_id"),
-    ) {
-        (Some(parent), _) => ("fork", parent),
-        (None, parent) => ("child", parent?),
-    };
+    let fork = filled(reported, "forked_from_id").map(|parent| ("fork", parent));
+    let child = || Some(("child", filled(reported, "parent_thread_id")?));
+    let (kind, parent) = fork.or_else(child)?;
     Some(native::lineage(kind, &parent, None))
 }
 
@@ -120,13 +113,11 @@ impl Beginning {
             self.has_content |= !line.trim_ascii().is_empty();
             return false;
         }
-        let meta = match CodexLine::parse(line, Position { line: 1, offset: 0 }).kind {
-            CodexLineKind::Meta(payload) => payload,
-            CodexLineKind::Blank => return false,
-            _ => {
-                self.has_content = true;
-                return false;
-            }
+        // The line may have a byte order mark.
+        let kind = CodexLine::parse(line, Position::default()).kind;
+        let CodexLineKind::Meta(meta) = kind else {
+            self.has_content |= !matches!(kind, CodexLineKind::Blank);
+            return false;
         };
         let id = filled(meta, "id").map(Cow::into_owned);
         match &self.id {

@@ -1,7 +1,6 @@
 //! Converts messages of a view to items, and items to lines.
 
-use super::line::{CodexLine, CodexLineKind};
-use super::object;
+use super::line::CodexLine;
 use crate::format::WritePurpose;
 use crate::format::report::Report;
 use crate::format::request::{self, Api, request_part};
@@ -9,7 +8,6 @@ use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 use crate::model::session::Session;
 use crate::model::view::View;
-use std::borrow::Cow;
 
 /// The items for each item of a view. Losses go to the report; `own` if the session was read from a log, whose order is
 /// kept.
@@ -24,12 +22,10 @@ pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -
     );
     let mut items = vec![Vec::new(); view.items.len()];
     if let (Some(system), Some(item)) = (request.system, request.system_items.first()) {
-        let mut built = ObjectBuilder::default();
-        built
-            .text("type", "message")
-            .text("role", "developer")
-            .raw("content", input_text(&system));
-        items[*item].push(built.finish());
+        items[*item].push(typed(json::object([
+            ("role", &b"\"developer\""[..]),
+            ("content", &system),
+        ])));
     }
     for element in request.elements {
         if let Some(item) = element.items.first() {
@@ -46,84 +42,51 @@ fn typed(item: Vec<u8>) -> Vec<u8> {
     if has_type && content.is_none() {
         return item;
     }
-    let role = json::member(&item, "role").unwrap_or_default();
-    let content = content.map(|raw| match role {
-        b"\"assistant\"" => part("output_text", raw),
-        _ => part("input_text", raw),
-    });
+    let kind = match json::member(&item, "role") {
+        Some(b"\"assistant\"") => &b"\"output_text\""[..],
+        _ => b"\"input_text\"",
+    };
+    let content = content.map(|text| json::array([json::object([("type", kind), ("text", text)])]));
     let mut typed = ObjectBuilder::default();
     if !has_type {
         typed.text("type", "message");
     }
     for (name, value) in request_part::extra_members(&item, &[]) {
-        match &content {
-            Some(content) if name == "content" => typed.raw(&name, content),
-            _ => typed.raw(&name, value),
-        };
+        let content = content.as_deref().filter(|_| name == "content");
+        typed.raw(&name, content.unwrap_or(value));
     }
     typed.finish()
 }
 
-fn part(kind: &str, text: &[u8]) -> Vec<u8> {
-    let mut part = ObjectBuilder::default();
-    part.text("type", kind).raw("text", text);
-    json::array([part.finish()])
+/// A line of this type with a payload and a time.
+pub fn enveloped(time: &[u8], kind: &str, payload: &[u8]) -> Vec<u8> {
+    line(None, Some(time), kind, payload)
 }
 
-fn input_text(raw: &[u8]) -> Vec<u8> {
-    match raw.first() {
-        Some(b'"') => part("input_text", raw),
-        _ => raw.to_vec(),
+/// A line of this type with a payload. `envelope` is the annotation of an unusual envelope, see
+/// [`CodexLine::unusual_envelope`].
+pub fn line(envelope: Option<&[u8]>, time: Option<&[u8]>, kind: &str, payload: &[u8]) -> Vec<u8> {
+    if envelope == Some(b"null") {
+        return [payload, b"\n"].concat();
     }
-}
-
-/// A line of this type with a payload.
-pub fn enveloped(timestamp: &[u8], kind: &str, payload: &[u8]) -> Vec<u8> {
     let mut line = ObjectBuilder::default();
-    line.raw("timestamp", timestamp)
-        .text("type", kind)
-        .raw("payload", payload);
-    line.finish()
-}
-
-/// The line of an item with these envelope members; without an envelope, the item itself.
-pub fn line(envelope: Option<&[(Cow<'_, str>, &[u8])]>, kind: &str, payload: &[u8]) -> Vec<u8> {
-    let Some(members) = envelope else {
-        return payload.to_vec();
+    match envelope {
+        None => line.optional("timestamp", time),
+        Some(envelope) => line.optional("timestamp", json::member(envelope, "timestamp")),
     };
-    let mut line = ObjectBuilder::default();
-    let time = |(name, _): &&(Cow<'_, str>, &[u8])| name == "timestamp";
-    for (name, value) in members.iter().filter(time) {
-        line.raw(name, value);
-    }
-    for (name, value) in members.iter().filter(|member| !time(member)) {
-        line.raw(name, value);
-    }
+    request_part::add_extra_members(&mut line, envelope.unwrap_or(b"{}"), &["timestamp"]);
     line.text("type", kind).raw("payload", payload);
-    line.finish()
+    [&line.finish()[..], b"\n"].concat()
 }
 
 /// A line with its payload replaced.
 pub fn with_payload(old: &[u8], payload: &[u8]) -> Vec<u8> {
-    let line = CodexLine::parse(old, crate::error::Position { line: 1, offset: 1 });
-    let mut new = match line.envelope {
-        None => payload.to_vec(),
-        Some(_) => {
-            json::with_members(line.body, &[("payload", Some(payload))]).unwrap_or_else(|_| payload.to_vec())
-        }
-    };
-    new.push(b'\n');
-    new
-}
-
-/// The payload of a line with an item or event.
-pub fn payload(line: &[u8]) -> Option<Vec<u8>> {
-    match CodexLine::parse(line, crate::error::Position { line: 1, offset: 1 }).kind {
-        CodexLineKind::Item(_, payload)
-        | CodexLineKind::Event(_, payload)
-        | CodexLineKind::Compacted(payload) => Some(payload.to_vec()),
-        _ => None,
-    }
+    let line = CodexLine::of(old);
+    let changed = line.envelope.as_ref().and_then(|_| {
+        let changed = json::with_members(line.body, &[("payload", Some(payload))]);
+        changed.ok()
+    });
+    [changed.as_deref().unwrap_or(payload), b"\n"].concat()
 }
 
 /// The text of a message in its display event.
@@ -135,18 +98,8 @@ pub fn display_text(message: &Message<'_>) -> Vec<u8> {
 pub fn user_event(text: &[u8], rest: Option<&[u8]>) -> Vec<u8> {
     let mut event = ObjectBuilder::default();
     event.text("type", "user_message").raw("message", text);
-    match rest {
-        Some(rest) => {
-            for (name, value) in request_part::extra_members(rest, &[]) {
-                event.raw(&name, value);
-            }
-        }
-        None => {
-            for name in ["images", "local_images", "text_elements"] {
-                event.raw(name, "[]");
-            }
-        }
-    }
+    let usual = b"{\"images\":[],\"local_images\":[],\"text_elements\":[]}";
+    request_part::add_members(&mut event, rest.or(Some(usual)));
     event.finish()
 }
 
@@ -157,28 +110,10 @@ pub fn agent_event(text: &[u8]) -> Vec<u8> {
     event.finish()
 }
 
-/// The members of a stored object.
-pub fn members(object: &[u8]) -> Vec<(Cow<'_, str>, &[u8])> {
-    request_part::extra_members(object, &[]).collect()
-}
-
-/// Restores envelope members that [`object`] stored.
-pub fn preserved_envelope(raw: Option<&[u8]>, timestamp: Option<&[u8]>) -> Option<Vec<u8>> {
-    match (raw, timestamp) {
-        (Some(b"null"), _) => None,
-        (Some(raw), _) => Some(raw.to_vec()),
-        (None, Some(time)) => Some(object(&[(Cow::Borrowed("timestamp"), time)])),
-        (None, None) => Some(b"{}".to_vec()),
-    }
-}
-
-/// The items of messages, as a replacement history.
-pub fn history(bodies: &[&[u8]]) -> Vec<u8> {
+/// The items of these messages.
+pub fn of_bodies(bodies: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut session = Session::default();
-    for body in bodies {
-        session.push_new(body);
-    }
+    bodies.iter().for_each(|body| session.push_new(body));
     let view = View::replay(&session);
-    let items = of_view(&session, &view, true, &mut Report::default());
-    json::array(items.concat())
+    of_view(&session, &view, true, &mut Report::default()).concat()
 }

@@ -94,6 +94,11 @@ pub struct CodexLine<'a> {
 }
 
 impl<'a> CodexLine<'a> {
+    /// A line that has no byte order mark, wherever it is.
+    pub fn of(full: &'a [u8]) -> CodexLine<'a> {
+        CodexLine::parse(full, Position { line: 1, offset: 1 })
+    }
+
     pub fn parse(full: &'a [u8], place: Position) -> CodexLine<'a> {
         let body = record::body_of(full, place);
         let mut line = CodexLine {
@@ -106,16 +111,15 @@ impl<'a> CodexLine<'a> {
         if body.trim_ascii().is_empty() {
             return line;
         }
-        if let Err(fault) = Object::parse(body) {
-            line.kind = CodexLineKind::Unreadable(fault);
+        let members = json::members(body, Dialect::Strict);
+        let Some(members) = members.filter(|_| std::str::from_utf8(body).is_ok()) else {
+            let fault = Object::parse(body).err();
+            line.kind = fault.map_or(CodexLineKind::Other, CodexLineKind::Unreadable);
             return line;
-        }
-        let members = json::members(body, Dialect::Strict).unwrap_or_default();
+        };
         let get = |name: &str| {
-            members
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, raw)| *raw)
+            let found = members.iter().find(|(known, _)| known == name);
+            found.map(|(_, raw)| *raw)
         };
         let kind = get("type").and_then(json::text);
         let payload = get("payload").filter(|raw| raw.starts_with(b"{"));
@@ -150,6 +154,32 @@ impl<'a> CodexLine<'a> {
         matches!(self.kind, CodexLineKind::Other)
             && self.envelope.is_none()
             && json::member(self.body, "record_type").is_none()
+    }
+
+    /// Its payload, or an item or session line without an envelope.
+    pub fn payload(&self) -> Option<&'a [u8]> {
+        match self.kind {
+            CodexLineKind::Meta(payload)
+            | CodexLineKind::Item(_, payload)
+            | CodexLineKind::Event(_, payload)
+            | CodexLineKind::Turn(payload)
+            | CodexLineKind::Compacted(payload) => Some(payload),
+            CodexLineKind::Other | CodexLineKind::Blank | CodexLineKind::Unreadable(_) => None,
+        }
+    }
+
+    /// The envelope members as an object; `None` without an envelope.
+    pub fn envelope_object(&self) -> Option<Vec<u8>> {
+        let members = self.envelope.as_ref()?.iter();
+        Some(json::object(members.map(|(name, value)| (name, value))))
+    }
+
+    /// The annotation for an envelope that does not consist of this time: its members, or `null` without an envelope.
+    pub fn unusual_envelope(&self, time: Option<&[u8]>) -> Option<Vec<u8>> {
+        match self.envelope.as_deref() {
+            Some([(_, raw)]) if Some(*raw) == time => None,
+            _ => Some(self.envelope_object().unwrap_or_else(|| b"null".to_vec())),
+        }
     }
 
     pub fn timestamp(&self) -> Option<&'a [u8]> {

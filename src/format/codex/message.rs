@@ -1,11 +1,11 @@
 //! Converts items to messages, annotated so that their lines can be restored.
 
 use super::line::{CodexLine, CodexLineKind};
-use super::{NAME, object, steps};
+use super::steps;
 use crate::format::object::is_time;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::interface::Decoder;
-use crate::format::request::{self, Api};
+use crate::format::request::{self, Api, request_part};
 use crate::model::json::{self, ObjectBuilder, array};
 
 /// The message of these items.
@@ -38,40 +38,22 @@ pub fn timestamp<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
 pub fn note(lines: &[&CodexLine<'_>], between: impl Fn(usize) -> usize) -> Option<Vec<u8>> {
     let mut own = ObjectBuilder::default();
     let time = lines.first().and_then(|line| timestamp(line));
-    let notes: Vec<Vec<u8>> = lines
-        .iter()
-        .enumerate()
-        .map(|(nth, line)| {
-            let mut note = ObjectBuilder::default();
-            match &line.envelope {
-                None => drop(note.raw("envelope", "null")),
-                Some(members) => {
-                    let usual = matches!(members.as_slice(), [(_, raw)] if Some(*raw) == time);
-                    if !usual {
-                        note.raw("envelope", object(members));
-                    }
-                }
-            }
-            let skipped = if nth == 0 { 0 } else { between(nth) };
-            if skipped > 0 {
-                note.raw("behind", skipped.to_string());
-            }
-            note.finish()
-        })
-        .collect();
+    let notes = lines.iter().enumerate().map(|(nth, line)| {
+        let mut note = ObjectBuilder::default();
+        note.optional("envelope", line.unusual_envelope(time));
+        let skipped = if nth == 0 { 0 } else { between(nth) };
+        note.optional("behind", (skipped > 0).then(|| skipped.to_string()));
+        note.finish()
+    });
+    let notes: Vec<Vec<u8>> = notes.collect();
     if notes.iter().any(|note| note != b"{}") {
         own.raw("lines", array(notes));
     }
     if let [line] = lines
         && let CodexLineKind::Event(_, payload) = &line.kind
     {
-        let rest = request::request_part::extra_object(payload, &["type", "message"]);
+        let rest = request_part::extra_object(payload, &["type", "message"]);
         own.raw("event", rest.unwrap_or_else(|| b"{}".to_vec()));
     }
     (!own.is_empty()).then(|| own.finish())
-}
-
-/// Adds an annotation to a message.
-pub fn noted(draft: &mut AnnotatedDraft, note: Option<Vec<u8>>) {
-    draft.metadata(NAME, note);
 }

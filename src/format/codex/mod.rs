@@ -40,8 +40,6 @@ pub(super) use signature::SIGNATURE;
 
 use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
-use crate::model::json;
-use std::borrow::Cow;
 pub use usage::totals;
 
 /// Codex's logs, as a format.
@@ -63,8 +61,3 @@ pub const FORM: FormatSpec = FormatSpec {
 
 /// The name of the format's annotations.
 const NAME: &str = "codex";
-
-/// An object with these members.
-fn object(members: &[(Cow<'_, str>, &[u8])]) -> Vec<u8> {
-    json::object(members.iter().map(|(name, value)| (name, value)))
-}

@@ -2,10 +2,11 @@
 
 use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::{RecordSource, steps};
-use super::{NAME, header, items, line, steps as reading};
+use super::{NAME, header, items, line};
 use crate::error::Position;
 use crate::format::kit::records;
 use crate::format::native;
+use crate::format::request::request_part;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
@@ -51,33 +52,28 @@ impl PlannedLine {
             _ => None,
         }
     }
-
-    /// Whether it is part of the message at this line of the session.
-    pub fn is_of(&self, line: usize) -> bool {
-        self.line() == Some(line)
-    }
 }
 
 /// The original lines of a session. Steps correspond to the records after the header.
 pub fn of_origin(bytes: &[u8]) -> Vec<PlannedLine> {
-    let lines = line::lines(bytes, Position { line: 0, offset: 0 });
-    let meta = header::meta(&lines);
-    let mut of_line: HashMap<usize, (usize, RecordSource)> = HashMap::new();
-    for (nth, step) in steps(&lines, meta).into_iter().enumerate() {
-        for line in step.lines() {
-            of_line.insert(*line, (nth + 1, step.clone()));
-        }
-    }
-    let planned_line = |(nth, line): (usize, &CodexLine<'_>)| PlannedLine {
-        what: match of_line.get(&nth) {
-            Some((record, RecordSource::Message(_))) => LineRelation::Item(*record),
-            Some((record, RecordSource::Event(_))) => LineRelation::Event(*record),
-            Some((record, RecordSource::Compacted(_))) => LineRelation::Compacted(*record),
-            _ => other_line(line),
-        },
+    let lines = line::lines(bytes, Position::default());
+    let planned_line = |line: &CodexLine<'_>| PlannedLine {
+        what: other_line(line),
         bytes: line.full.to_vec(),
     };
-    lines.iter().enumerate().map(planned_line).collect()
+    let mut planned: Vec<PlannedLine> = lines.iter().map(planned_line).collect();
+    for (nth, step) in steps(&lines, header::meta(&lines)).iter().enumerate() {
+        let what = match step {
+            RecordSource::Message(_) => LineRelation::Item(nth + 1),
+            RecordSource::Event(_) => LineRelation::Event(nth + 1),
+            RecordSource::Compacted(_) => LineRelation::Compacted(nth + 1),
+            RecordSource::Foreign(_) | RecordSource::Unreadable(_) => continue,
+        };
+        for line in step.lines() {
+            planned[*line].what = what.clone();
+        }
+    }
+    planned
 }
 
 /// The relation of a line that is not a message.
@@ -98,46 +94,43 @@ fn other_line(line: &CodexLine<'_>) -> LineRelation {
 
 /// The lines for the records of a session; those read from a log are restored.
 pub fn of_session(session: &Session, view: &View, items: &[Vec<Vec<u8>>]) -> Vec<PlannedLine> {
-    let mut shown = HashMap::new();
-    for (nth, item) in view.items.iter().enumerate() {
-        item.line().map(|line| shown.insert(line, nth));
-    }
-    let mut planned = Vec::new();
-    let mut taken = vec![false; session.len()];
-    for index in 0..session.len() {
-        if std::mem::replace(&mut taken[index], true) {
-            continue;
-        }
+    let shown = shown(view);
+    let (mut planned, mut next) = (Vec::new(), 0);
+    while next < session.len() {
+        let index = next;
+        next += 1;
         match session.class(index) {
             Class::Header => planned.push(meta(session.record(index).body)),
-            Class::Unreadable => planned.push(preserved_line(session.record(index).body)),
-            Class::Blank => {}
-            Class::Event => planned.extend(event(session, index)),
             Class::Message(_) => {
                 let built = match shown.get(&index) {
                     Some(item) => items[*item].clone(),
-                    None => hidden_items(session, index),
+                    None => items::of_bodies(&[session.record(index).body]),
                 };
-                message(session, index, built, &mut planned, &mut taken);
+                message(session, index, built, &mut planned, &mut next);
             }
+            _ => planned.extend(other_record(session, index)),
         }
     }
     planned
 }
 
-/// The items of a hidden message.
-fn hidden_items(session: &Session, index: usize) -> Vec<Vec<u8>> {
-    let mut alone = Session::default();
-    alone.push_from(session, index);
-    let view = View::replay(&alone);
-    let mut built = items::of_view(&alone, &view, true, &mut Default::default());
-    built.pop().unwrap_or_default()
+/// The items of a view by the lines of the session.
+pub fn shown(view: &View) -> HashMap<usize, usize> {
+    let items = view.items.iter().enumerate();
+    items
+        .filter_map(|(nth, item)| Some((item.line()?, nth)))
+        .collect()
 }
 
-fn preserved_line(body: &[u8]) -> PlannedLine {
-    PlannedLine {
-        what: LineRelation::Kept,
-        bytes: [body, b"\n"].concat(),
+/// The line of an event or a damaged line.
+fn other_record(session: &Session, index: usize) -> Option<PlannedLine> {
+    match session.class(index) {
+        Class::Unreadable => Some(PlannedLine {
+            what: LineRelation::Kept,
+            bytes: [session.record(index).body, b"\n"].concat(),
+        }),
+        Class::Event => event(session, index),
+        _ => None,
     }
 }
 
@@ -145,12 +138,14 @@ fn preserved_line(body: &[u8]) -> PlannedLine {
 fn meta(body: &[u8]) -> PlannedLine {
     let own = records::note(body, NAME).unwrap_or(b"{}");
     let payload = json::member(own, "session_meta").unwrap_or(b"{}");
-    let envelope = json::member(own, "envelope").map(items::members);
-    let line = match json::member(own, "bare") {
-        Some(_) => payload.to_vec(),
-        None => items::line(Some(&envelope.unwrap_or_default()), "session_meta", payload),
+    let envelope = match json::member(own, "bare") {
+        Some(_) => b"null",
+        None => json::member(own, "envelope").unwrap_or(b"{}"),
     };
-    preserved_line(&line)
+    PlannedLine {
+        what: LineRelation::Kept,
+        bytes: items::line(Some(envelope), None, "session_meta", payload),
+    }
 }
 
 fn event(session: &Session, index: usize) -> Option<PlannedLine> {
@@ -158,128 +153,72 @@ fn event(session: &Session, index: usize) -> Option<PlannedLine> {
     let event = record.event()?;
     if event.name() == "foreign" {
         let raw = records::passthrough_raw(event.raw, NAME)?;
-        let line = CodexLine::parse(raw, Position { line: 1, offset: 1 });
         return Some(PlannedLine {
-            what: other_line(&line),
+            what: other_line(&CodexLine::of(raw)),
             bytes: [raw, b"\n"].concat(),
         });
     }
     let own = records::note(event.raw, NAME)?;
-    let items = json::member(event.raw, "insert").and_then(|raw| json::elements(raw, Dialect::Strict));
+    let member = |name| json::member(event.raw, name);
+    let text = member("summary").and_then(|summary| json::member(summary, "content"));
     let mut payload = ObjectBuilder::default();
-    let text = json::member(event.raw, "summary").and_then(|summary| json::member(summary, "content"));
-    payload.optional("message", json::member(event.raw, "content").or(text));
-    for (name, value) in json::member(own, "payload")
-        .map(items::members)
-        .unwrap_or_default()
-    {
-        payload.raw(&name, value);
+    payload.optional("message", member("content").or(text));
+    request_part::add_members(&mut payload, json::member(own, "payload"));
+    if let Some(inserts) = member("insert").and_then(|raw| json::elements(raw, Dialect::Strict)) {
+        let bodies = inserts
+            .into_iter()
+            .filter_map(|insert| json::member(insert, "message"));
+        let items = items::of_bodies(&bodies.collect::<Vec<_>>());
+        payload.raw("replacement_history", json::array(items));
     }
-    if let Some(inserts) = items {
-        let bodies: Vec<&[u8]> = inserts
-            .iter()
-            .filter_map(|insert| json::member(insert, "message"))
-            .collect();
-        payload.raw("replacement_history", items::history(&bodies));
-    }
-    let time = json::member(event.raw, "at");
-    let envelope = items::preserved_envelope(json::member(own, "envelope"), time);
-    let envelope = envelope.as_deref().map(items::members);
+    let envelope = json::member(own, "envelope");
     Some(PlannedLine {
         what: LineRelation::Compacted(index),
-        bytes: [
-            items::line(envelope.as_deref(), "compacted", &payload.finish()).as_slice(),
-            b"\n",
-        ]
-        .concat(),
+        bytes: items::line(envelope, member("at"), "compacted", &payload.finish()),
     })
 }
 
-/// Adds the lines of a message, and the original lines between them.
+/// Adds the lines of a message, and the original lines between them. `next` is the record after it, and then the one
+/// after these lines.
 fn message(
     session: &Session,
     index: usize,
     built: Vec<Vec<u8>>,
     planned: &mut Vec<PlannedLine>,
-    taken: &mut [bool],
+    next: &mut usize,
 ) {
     let record = session.record(index);
     let Some(message) = record.message() else { return };
-    let own = records::note(record.body, NAME);
-    let time = message.timestamp;
-    if let Some(rest) = own.and_then(|own| json::member(own, "event")) {
-        let envelope = own.and_then(|own| json::member(own, "lines"));
-        let envelope = envelope.and_then(|raw| json::elements(raw, Dialect::Strict)?.first().copied());
-        let envelope =
-            items::preserved_envelope(envelope.and_then(|raw| json::member(raw, "envelope")), time);
-        let members = envelope.as_deref().map(items::members);
+    let own = records::note(record.body, NAME).unwrap_or(b"{}");
+    let notes = json::list(own, "lines");
+    let line = |note: Option<&&[u8]>, kind, payload: &[u8]| {
+        let envelope = note.and_then(|note| json::member(note, "envelope"));
+        items::line(envelope, message.timestamp, kind, payload)
+    };
+    if let Some(rest) = json::member(own, "event") {
         let event = items::user_event(&items::display_text(message), Some(rest));
         planned.push(PlannedLine {
             what: LineRelation::Event(index),
-            bytes: [
-                items::line(members.as_deref(), "event_msg", &event).as_slice(),
-                b"\n",
-            ]
-            .concat(),
+            bytes: line(notes.first(), "event_msg", &event),
         });
         return;
     }
-    let notes = own.and_then(|own| json::member(own, "lines"));
-    let notes = notes.and_then(|raw| json::elements(raw, Dialect::Strict));
-    let notes = notes
-        .filter(|notes| notes.len() == built.len())
-        .unwrap_or_default();
-    let mut next = index + 1;
+    let is_complete = notes.len() == built.len();
     for (nth, item) in built.iter().enumerate() {
-        let note = notes.get(nth).copied().unwrap_or(b"{}");
-        let after = json::member(note, "behind").and_then(json::number);
-        for _ in 0..after.unwrap_or(0_usize) {
-            let between = session.len() > next
-                && !taken[next]
-                && matches!(session.class(next), Class::Event | Class::Unreadable);
-            if !between {
+        let note = notes.get(nth).filter(|_| is_complete);
+        let between = note.and_then(|note| json::number(json::member(note, "behind")?));
+        for _ in 0..between.unwrap_or(0_usize) {
+            if *next == session.len() || !matches!(session.class(*next), Class::Event | Class::Unreadable) {
                 break;
             }
-            taken[next] = true;
-            match session.class(next) {
-                Class::Unreadable => planned.push(preserved_line(session.record(next).body)),
-                _ => planned.extend(event(session, next)),
-            }
-            next += 1;
+            planned.extend(other_record(session, *next));
+            *next += 1;
         }
-        let envelope = items::preserved_envelope(json::member(note, "envelope"), time);
-        let members = envelope.as_deref().map(items::members);
         planned.push(PlannedLine {
             what: LineRelation::Item(index),
-            bytes: [
-                items::line(members.as_deref(), "response_item", item).as_slice(),
-                b"\n",
-            ]
-            .concat(),
+            bytes: line(note, "response_item", item),
         });
     }
-}
-
-/// Whether user messages are only in display events.
-pub fn has_only_display_events(planned: &[PlannedLine]) -> bool {
-    planned
-        .iter()
-        .any(|planned_line| matches!(planned_line.what, LineRelation::Event(_)))
-}
-
-/// Whether none of the remaining lines is an item that the user wrote.
-pub fn have_only_display_events(lines: &[Vec<u8>]) -> bool {
-    let lines: Vec<CodexLine<'_>> = lines.iter().map(|line| parsed(line)).collect();
-    reading::has_only_display_events(&lines)
-}
-
-/// Whether a line is the display event of a user message.
-pub fn is_user_event(line: &[u8]) -> bool {
-    reading::is_user_event(&parsed(line))
-}
-
-fn parsed(line: &[u8]) -> CodexLine<'_> {
-    CodexLine::parse(line, Position { line: 1, offset: 1 })
 }
 
 pub fn was_read_from_log(session: &Session) -> bool {

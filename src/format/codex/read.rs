@@ -4,7 +4,7 @@ use super::compaction::{self, StateBeforeCompaction};
 use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::steps::RecordSource;
 use super::usage::CodexFigures;
-use super::{NAME, header, line, message, object, steps};
+use super::{NAME, header, line, message, steps};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{self, StartRule};
 use crate::format::kit::records::passthrough;
@@ -45,21 +45,23 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
     let about = MessageInfo::of(&lines, &steps, inherited);
     // A newer Codex may write items of further types; a log with only such items is not supported.
     let has_messages = steps.iter().any(RecordSource::is_message);
-    let unknown = |line: &CodexLine<'_>| !has_messages && is_unknown(line);
     let unrecognized = lines
         .iter()
-        .filter(|line| line.is_unrecognized() || unknown(line));
+        .filter(|line| line.is_unrecognized() || (!has_messages && is_unknown(line)));
     report.report_unrecognized(unrecognized.map(|line| line.place), "a Codex log");
     let mut session = Session::default();
     session.push_new(&header::header(&source, &lines, meta));
-    let mut decoder = Api::OpenaiResponses.interface().decoder();
+    let interface = Api::OpenaiResponses.interface();
+    let mut decoder = interface.decoder();
     // Only compactions refer to messages by id.
     let compacted = steps
         .iter()
         .any(|step| matches!(step, RecordSource::Compacted(_)));
     let (mut before, mut derive) = (StateBeforeCompaction::default(), Derive::default());
     for (nth, step) in steps.iter().enumerate() {
-        let first = &lines[step.lines()[0]];
+        let at = step.lines();
+        let first = &lines[at[0]];
+        let payload = first.payload().unwrap_or(b"{}");
         let body = match step {
             RecordSource::Unreadable(_) => {
                 if let CodexLineKind::Unreadable(fault) = first.kind {
@@ -70,76 +72,51 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
             }
             RecordSource::Foreign(_) => passthrough(NAME, first.body.trim_ascii()),
             RecordSource::Compacted(at) => {
-                let CodexLineKind::Compacted(payload) = first.kind else {
-                    continue;
-                };
                 let name = format!("{at}\n{}", String::from_utf8_lossy(first.body));
                 let time = message::timestamp(first);
-                let usual = matches!(first.envelope.as_deref(), Some([(_, raw)]) if Some(*raw) == time);
-                let envelope = first.envelope.as_deref().filter(|_| !usual).map(object);
-                compaction::event(payload, &name, time, envelope, &mut before)
+                compaction::event(payload, &name, time, first.unusual_envelope(time), &mut before)
             }
-            RecordSource::Message(at) => {
-                let items: Vec<&[u8]> = at.iter().filter_map(|at| item(&lines[*at])).collect();
+            RecordSource::Message(_) => {
+                let items: Vec<&[u8]> = at.iter().filter_map(|at| lines[*at].payload()).collect();
                 for (line, item) in at.iter().zip(&items) {
-                    if let Some(fault) = Api::OpenaiResponses.interface().fault(item) {
+                    if let Some(fault) = interface.fault(item) {
                         report.damage(lines[*line].place, fault);
                     }
                 }
                 let mut draft = message::of_items(&items, &mut *decoder);
-                about.add(&mut draft, nth, &lines[..], at, &items);
-                finished(&mut draft, &lines, at, inherited)
+                about.add(&mut draft, nth, first, payload);
+                finished(draft, &lines, at, inherited)
             }
-            RecordSource::Event(at) => {
-                let mut draft = match &first.kind {
-                    CodexLineKind::Event(_, payload) => message::of_event(payload),
-                    _ => continue,
-                };
-                finished(&mut draft, &lines, std::slice::from_ref(at), inherited)
-            }
+            RecordSource::Event(_) => finished(message::of_event(payload), &lines, at, inherited),
         };
         if compacted && step.is_message() {
             let id = derive.id(&body);
-            before.ends = Some(match before.ends.take() {
-                Some([first, _]) => [first, id],
-                None => [id.clone(), id],
-            });
+            let first = before.ends.take().map(|[first, _]| first);
+            before.ends = Some([first.unwrap_or_else(|| id.clone()), id]);
         }
         session.push_made(body, first.place);
     }
     session
 }
 
-fn item<'a>(line: &CodexLine<'a>) -> Option<&'a [u8]> {
-    match line.kind {
-        CodexLineKind::Item(_, item) => Some(item),
-        _ => None,
-    }
-}
-
 /// Whether a line is an item of an unknown type.
 fn is_unknown(line: &CodexLine<'_>) -> bool {
-    let kind = |item| json::member_text(item, "type");
-    let snapshot = |item| kind(item).is_some_and(|kind| kind == "ghost_snapshot");
-    matches!(line.kind, CodexLineKind::Item(ItemRole::Other, item) if !snapshot(item))
+    matches!(line.kind, CodexLineKind::Item(ItemRole::Other, item)
+        if json::member_text(item, "type").is_none_or(|kind| kind != "ghost_snapshot"))
 }
 
 /// The message with its time and the annotation for its lines.
-fn finished(draft: &mut AnnotatedDraft, lines: &[CodexLine<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
+fn finished(mut draft: AnnotatedDraft, lines: &[CodexLine<'_>], at: &[usize], inherited: usize) -> Vec<u8> {
     draft.optional("timestamp", message::timestamp(&lines[at[0]]));
-    if at[0] < inherited {
-        draft.metadata("inherited", Some(b"true".to_vec()));
-    }
+    draft.metadata("inherited", (at[0] < inherited).then(|| b"true".to_vec()));
     let own: Vec<&CodexLine<'_>> = at.iter().map(|at| &lines[*at]).collect();
     let between = |nth: usize| {
-        let others = &lines[at[nth - 1] + 1..at[nth]];
-        others
-            .iter()
-            .filter(|line| !matches!(line.kind, CodexLineKind::Blank))
-            .count()
+        let others = lines[at[nth - 1] + 1..at[nth]].iter();
+        let others = others.filter(|line| !matches!(line.kind, CodexLineKind::Blank));
+        others.count()
     };
-    message::noted(draft, message::note(&own, between));
-    draft.body(Api::OpenaiResponses)
+    draft.metadata(NAME, message::note(&own, between));
+    draft.into_body(Api::OpenaiResponses)
 }
 
 /// Data about messages in other lines.
@@ -158,10 +135,8 @@ impl<'a> MessageInfo<'a> {
         let mut about = MessageInfo::default();
         let mut of_line: Vec<Option<usize>> = vec![None; lines.len()];
         for (nth, step) in steps.iter().enumerate() {
-            if let RecordSource::Message(at) = step
-                && is_model(lines, at)
-            {
-                at.iter().for_each(|at| of_line[*at] = Some(nth));
+            if is_reply(&lines[step.lines()[0]]) {
+                step.lines().iter().for_each(|at| of_line[*at] = Some(nth));
             }
         }
         let (mut last, mut model) = (None, None);
@@ -174,11 +149,8 @@ impl<'a> MessageInfo<'a> {
                         .or(model);
                 }
                 CodexLineKind::Event(name, payload) if name == "token_count" => {
-                    let Some(reported) = CodexFigures::total_of_event(payload) else {
-                        continue;
-                    };
-                    let used = reported.since(total);
-                    total = reported;
+                    let reported = CodexFigures::total_of_event(payload).unwrap_or(total);
+                    let used = reported.since(std::mem::replace(&mut total, reported));
                     match last {
                         _ if nth < inherited => {}
                         Some(step) => about.use_at(step, used),
@@ -212,30 +184,19 @@ impl<'a> MessageInfo<'a> {
         }
     }
 
-    fn add(
-        &self,
-        draft: &mut AnnotatedDraft,
-        step: usize,
-        lines: &[CodexLine<'_>],
-        at: &[usize],
-        items: &[&[u8]],
-    ) {
-        if is_model(lines, at) {
-            if let Some(model) = self.models.get(&step) {
-                draft.raw("model", *model);
-            }
-            if let Some(usage) = self.usage.get(&step) {
-                draft.raw("usage", usage.object());
-            }
+    /// Adds the data about the message with this first line and its item.
+    fn add(&self, draft: &mut AnnotatedDraft, step: usize, first: &CodexLine<'_>, item: &[u8]) {
+        if is_reply(first) {
+            draft.optional("model", self.models.get(&step).copied());
+            draft.optional("usage", self.usage.get(&step).map(|used| used.object()));
             return;
         }
-        let called = items.first().and_then(|item| json::member(item, "call_id"));
-        let code = called.and_then(json::text).and_then(|id| self.ends.get(&id));
+        let code = json::member_text(item, "call_id").and_then(|id| self.ends.get(&id));
         draft.metadata("exit_code", code.map(|code| code.to_vec()));
     }
 }
 
-fn is_model(lines: &[CodexLine<'_>], at: &[usize]) -> bool {
-    let first = at.first().map(|at| &lines[*at].kind);
-    matches!(first, Some(CodexLineKind::Item(item, _)) if *item != line::ItemRole::Alone)
+/// Whether a line is an item of a model message.
+fn is_reply(line: &CodexLine<'_>) -> bool {
+    matches!(line.kind, CodexLineKind::Item(item, _) if !matches!(item, ItemRole::Alone | ItemRole::Other))
 }

@@ -2,7 +2,6 @@
 
 use super::line::{CodexLine, CodexLineKind, ItemRole};
 use super::usage::CodexFigures;
-use crate::error::Position;
 use crate::format::slim::part::{PartNames, SlimPart, Slimmed, Slimmer, Slimming, digest};
 use crate::model::json::{self, Dialect};
 use std::borrow::Cow;
@@ -55,17 +54,6 @@ struct CodexSlimmer {
     texts: HashSet<[u8; 32]>,
 }
 
-fn parse(number: u64, line: &[u8]) -> CodexLine<'_> {
-    // The line has no byte order mark and no ending here.
-    CodexLine::parse(
-        line,
-        Position {
-            line: number,
-            offset: 1,
-        },
-    )
-}
-
 fn texts(item: &[u8]) -> Vec<Cow<'_, str>> {
     let lists = ["content", "summary"].map(|name| json::member(item, name));
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
@@ -84,7 +72,7 @@ fn texts(item: &[u8]) -> Vec<Cow<'_, str>> {
 
 impl Slimmer for CodexSlimmer {
     fn inspect(&mut self, number: u64, line: &[u8]) {
-        match parse(number, line).kind {
+        match CodexLine::of(line).kind {
             CodexLineKind::Meta(meta) => {
                 self.kept.extend(self.compacted);
                 let from = json::member(meta, "forked_from_id");
@@ -129,7 +117,7 @@ impl Slimmer for CodexSlimmer {
     }
 
     fn slim<'l>(&mut self, number: u64, line: &'l [u8]) -> Slimmed<'l> {
-        match parse(number, line).kind {
+        match CodexLine::of(line).kind {
             CodexLineKind::Compacted(payload) => {
                 let is_last = self.compacted == Some(number) || self.kept.contains(&number);
                 let is_old = self.compacted.is_some() && !is_last;

@@ -83,7 +83,7 @@ pub fn is_context(item: &[u8]) -> bool {
 }
 
 /// Whether a line is an item that the user wrote.
-fn is_user_item(line: &CodexLine<'_>) -> bool {
+pub fn is_user_item(line: &CodexLine<'_>) -> bool {
     match line.kind {
         CodexLineKind::Item(ItemRole::Alone, item) => {
             json::member(item, "role") == Some(b"\"user\"") && !is_context(item)
@@ -92,14 +92,10 @@ fn is_user_item(line: &CodexLine<'_>) -> bool {
     }
 }
 
-/// Whether user messages are only in display events.
-pub fn has_only_display_events(lines: &[CodexLine<'_>]) -> bool {
-    !lines.iter().any(is_user_item)
-}
-
 /// The steps of a log; `meta` is the session line.
 pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> {
-    let events = has_only_display_events(lines);
+    // Whether user messages are only in display events.
+    let events = !lines.iter().any(is_user_item);
     let mut steps = Vec::new();
     let mut open: Option<(usize, OpenMessage)> = None;
     let mut model = None;

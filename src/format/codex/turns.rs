@@ -5,6 +5,7 @@ use crate::model::session::Session;
 use std::collections::HashSet;
 
 /// Decides which lines to remove with removed messages.
+#[derive(Default)]
 pub struct TurnLines {
     turns: Vec<usize>,
     /// For each turn, whether all its messages are removed.
@@ -19,9 +20,7 @@ impl TurnLines {
     pub fn of(session: &Session, planned: &[PlannedLine], removed: impl Fn(usize) -> bool) -> TurnLines {
         let mut turns = TurnLines {
             turns: Vec::with_capacity(planned.len()),
-            removed: Vec::new(),
-            calls: HashSet::new(),
-            texts: HashSet::new(),
+            ..TurnLines::default()
         };
         let (mut turn, mut set, mut begun) = (0, false, false);
         // Number of messages per turn, and of removed ones.
@@ -46,10 +45,8 @@ impl TurnLines {
                 turns.forget(session, line, turn);
             }
         }
-        turns.removed = counts
-            .iter()
-            .map(|[all, removed]| *all > 0 && all == removed)
-            .collect();
+        let counts = counts.into_iter();
+        turns.removed = counts.map(|[all, removed]| all > 0 && all == removed).collect();
         turns
     }
 

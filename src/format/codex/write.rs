@@ -2,16 +2,17 @@
 //! their display events, edited ones are changed, new ones are inserted. A summary is written as Codex does: as one
 //! compaction line with the remaining history, and all earlier lines are kept.
 
+use super::line::CodexLine;
 use super::planned_line::{self, LineRelation, PlannedLine};
 use super::turns::TurnLines;
-use super::{NAME, encode_new, items};
+use super::{NAME, encode_new, items, steps};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -56,11 +57,16 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
 struct CodexLogWriter<'s> {
     session: &'s Session,
     view: &'s View,
+    /// The active events, and those of them that are compactions of the log itself.
+    live: Vec<usize>,
+    compactions: Vec<usize>,
     /// The view that the log itself defines.
     own: View,
     /// The items of each item of the view.
     items: Vec<Vec<Vec<u8>>>,
     planned: Vec<PlannedLine>,
+    /// The messages that have lines.
+    has_line: HashSet<usize>,
     /// Whether user messages are only in display events.
     events: bool,
 }
@@ -75,26 +81,29 @@ impl<'s> CodexLogWriter<'s> {
         items: Vec<Vec<Vec<u8>>>,
         planned: Vec<PlannedLine>,
     ) -> Self {
-        let compactions = session
-            .live_events()
-            .into_iter()
-            .filter(|index| is_own(session, *index));
+        let live = session.live_events();
+        let compactions = live.iter().copied().filter(|index| is_own(session, *index));
+        let compactions: Vec<usize> = compactions.collect();
         CodexLogWriter {
             session,
             view,
-            own: View::after(session, compactions.collect()),
+            own: View::after(session, compactions.clone()),
+            live,
+            compactions,
             items,
-            events: planned_line::has_only_display_events(&planned),
+            has_line: planned.iter().filter_map(PlannedLine::line).collect(),
+            events: planned
+                .iter()
+                .any(|line| matches!(line.what, LineRelation::Event(_))),
             planned,
         }
     }
 
-    fn write(mut self, out: &mut dyn Write) -> Result<()> {
-        let new = |item: &Item| matches!(item, Item::Summary(index) if !is_own(self.session, *index));
-        let lines = if self.view.items.iter().any(new) {
-            self.compacted()
-        } else {
-            self.cut()
+    fn write(self, out: &mut dyn Write) -> Result<()> {
+        let is_new = |item: &Item| matches!(item, Item::Summary(index) if !is_own(self.session, *index));
+        let lines = match self.view.items.iter().any(is_new) {
+            true => self.compacted(),
+            false => self.cut(),
         };
         // Only the last line of a log may lack a line ending.
         let last = lines.len();
@@ -108,85 +117,58 @@ impl<'s> CodexLogWriter<'s> {
     }
 
     /// The log with a compaction line inserted; the lines after it are unchanged.
-    fn compacted(&mut self) -> Vec<Vec<u8>> {
+    fn compacted(&self) -> Vec<Vec<u8>> {
         let same =
             |pair: &(&Item, &Item)| matches!(pair, (Item::Line(one), Item::Line(other)) if one == other);
         let ends = self.view.items.iter().rev().zip(self.own.items.iter().rev());
-        let after = ends.take_while(same).count();
-        let (replaced, rest) = self.view.items.split_at(self.view.items.len() - after);
+        let count = self.view.items.len() - ends.take_while(same).count();
+        let (replaced, rest) = self.view.items.split_at(count);
         let first = rest.first().and_then(Item::line);
-        let at = first.and_then(|line| {
-            self.planned
-                .iter()
-                .position(|planned_line| planned_line.is_of(line))
-        });
-        let at = at.unwrap_or(self.planned.len());
+        let end = self.planned.len();
+        let is_first = |line: &PlannedLine| first.is_some() && line.line() == first;
+        let at = self.planned.iter().position(is_first).unwrap_or(end);
         let text = replaced.iter().rev().find_map(|item| item.summary(self.session));
-        let mut payload = ObjectBuilder::default();
-        payload.text("message", &text.unwrap_or_default()).raw(
-            "replacement_history",
-            json::array(self.items[..replaced.len()].concat()),
-        );
-        let event = replaced.iter().rev().find_map(|item| match item {
+        let time = replaced.iter().rev().find_map(|item| match item {
             Item::Summary(index) => json::member(self.session.record(*index).body, "at"),
             _ => None,
         });
-        let time = event.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
-        let mut lines: Vec<Vec<u8>> = self
-            .planned
-            .iter()
-            .map(|planned_line| planned_line.bytes.clone())
-            .collect();
-        let known = lines.len();
-        let mut line = items::enveloped(&time, "compacted", &payload.finish());
-        line.push(b'\n');
-        lines.insert(at, line);
+        let time = time.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
+        let mut payload = ObjectBuilder::default();
+        payload
+            .text("message", &text.unwrap_or_default())
+            .raw("replacement_history", json::array(self.items[..count].concat()));
+        let mut lines: Vec<Vec<u8>> = self.planned.iter().map(|line| line.bytes.clone()).collect();
+        lines.insert(at, items::enveloped(&time, "compacted", &payload.finish()));
         // Messages that were added since have no line yet.
-        let added: Vec<usize> = (self.view.items.len() - after..self.view.items.len()).collect();
-        let planned: HashSet<usize> = self.planned.iter().filter_map(PlannedLine::line).collect();
-        for item in added {
-            let missing = self.view.items[item]
-                .line()
-                .is_some_and(|line| !planned.contains(&line));
-            if missing {
-                lines.extend(self.new_lines(item, known));
+        for (item, added) in rest.iter().enumerate() {
+            if added.line().is_some_and(|line| !self.has_line.contains(&line)) {
+                lines.extend(self.new_lines(count + item, end));
             }
         }
         lines
     }
 
     /// The lines of visible messages, and of those that the log itself hides.
-    fn cut(&mut self) -> Vec<Vec<u8>> {
-        let shown: HashMap<usize, usize> = self
-            .view
-            .items
-            .iter()
-            .enumerate()
-            .filter_map(|(nth, item)| Some((item.line()?, nth)))
-            .collect();
+    fn cut(&self) -> Vec<Vec<u8>> {
+        let shown = planned_line::shown(self.view);
         let before: HashSet<usize> = self.own.items.iter().filter_map(Item::line).collect();
-        let has_line: HashSet<usize> = self.planned.iter().filter_map(PlannedLine::line).collect();
-        let (mut inserts, history) = self.inserted_items(&has_line);
+        let were = self.compaction_inserts();
+        let (mut inserts, history) = self.inserted_items(&were);
         let removed = |line: usize| before.contains(&line) && !shown.contains_key(&line);
         let turns = TurnLines::of(self.session, &self.planned, removed);
-        let live: HashSet<usize> = self.session.live_events().into_iter().collect();
-        let last = self.last_compaction();
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut done: HashSet<usize> = HashSet::new();
-        for at in 0..self.planned.len() {
-            let planned_line = &self.planned[at];
-            if let Some(line) = planned_line.line() {
-                for item in inserts.remove(&line).unwrap_or_default() {
+        for (at, PlannedLine { what, bytes }) in self.planned.iter().enumerate() {
+            if let LineRelation::Item(line) | LineRelation::Event(line) = what {
+                for item in inserts.remove(line).unwrap_or_default() {
                     lines.extend(self.new_lines(item, at));
                 }
             }
-            match &planned_line.what {
-                LineRelation::Kept => lines.push(planned_line.bytes.clone()),
-                LineRelation::Compacted(line) if !live.contains(line) => {}
-                LineRelation::Compacted(line) if Some(*line) == last => {
-                    lines.push(self.compaction(at, *line, &history))
+            match what {
+                LineRelation::Compacted(line) if !self.live.contains(line) => {}
+                LineRelation::Compacted(line) if self.compactions.last() == Some(line) => {
+                    lines.push(self.compaction(bytes, *line, &were, &history));
                 }
-                LineRelation::Compacted(_) => lines.push(planned_line.bytes.clone()),
                 LineRelation::Item(line) | LineRelation::Event(line) => match shown.get(line) {
                     _ if removed(*line) => {}
                     Some(item) if matches!(self.view.items[*item], Item::Edited(..)) => {
@@ -194,157 +176,109 @@ impl<'s> CodexLogWriter<'s> {
                             lines.extend(self.edited(*item, *line));
                         }
                     }
-                    _ => lines.push(planned_line.bytes.clone()),
+                    _ => lines.push(bytes.clone()),
                 },
                 LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. }
-                    if turns.keep(at, &planned_line.what) =>
-                {
-                    lines.push(planned_line.bytes.clone());
-                }
-                LineRelation::Start | LineRelation::Turn | LineRelation::Related { .. } => {}
+                    if !turns.keep(at, what) => {}
+                _ => lines.push(bytes.clone()),
             }
         }
         // Without an item that the user wrote, Codex would read user messages from the display events.
-        if !self.events && planned_line::have_only_display_events(&lines) {
-            lines.retain(|line| !planned_line::is_user_event(line));
+        if !self.events && !lines.iter().any(|line| steps::is_user_item(&CodexLine::of(line))) {
+            lines.retain(|line| !steps::is_user_event(&CodexLine::of(line)));
         }
-        let end = self.planned.len();
         for item in inserts.remove(&usize::MAX).unwrap_or_default() {
-            lines.extend(self.new_lines(item, end));
+            lines.extend(self.new_lines(item, self.planned.len()));
         }
         lines
     }
 
-    /// The log's own last compaction that is active.
-    fn last_compaction(&self) -> Option<usize> {
-        let mut own = self.session.live_events().into_iter();
-        own.rfind(|index| is_own(self.session, *index))
+    /// The messages that the log's own last compaction inserted.
+    fn compaction_inserts(&self) -> Vec<&[u8]> {
+        let last = { self.compactions.last() }.map(|index| self.session.record(*index).body);
+        let inserts = last.map(|body| json::list(body, "insert")).into_iter().flatten();
+        let messages = inserts.filter_map(|insert| json::member(insert, "message"));
+        messages
+            .filter(|message| json::member_text(message, "id").is_some())
+            .collect()
     }
 
-    /// Ids and bodies of the messages that the log's last compaction inserted.
-    fn compaction_inserts(&self) -> Vec<(String, Vec<u8>)> {
-        let Some(index) = self.last_compaction() else {
-            return Vec::new();
-        };
-        let record = self.session.record(index);
-        let messages = json::list(record.body, "insert")
-            .into_iter()
-            .filter_map(|insert| {
-                let message = json::member(insert, "message")?;
-                Some((json::member_text(message, "id")?.into_owned(), message.to_vec()))
-            });
-        messages.collect()
-    }
-
-    /// The positions of items without a line in the log, and the new history of the compaction.
-    fn inserted_items(&self, has_line: &HashSet<usize>) -> (CodexInserts, Vec<usize>) {
-        let own: HashSet<String> = self.compaction_inserts().into_iter().map(|(id, _)| id).collect();
+    /// The positions of items without a line in the log, and the new history of the compaction that inserted these
+    /// messages.
+    fn inserted_items(&self, were: &[&[u8]]) -> (CodexInserts, Vec<usize>) {
+        let id = |message| json::member_text(message, "id");
+        let own: HashSet<_> = were.iter().filter_map(|message| id(message)).collect();
         let mut inserts = CodexInserts::new();
         let (mut history, mut waiting) = (Vec::new(), Vec::new());
         for (nth, item) in self.view.items.iter().enumerate() {
             match item {
                 Item::Inserted(body) => {
                     waiting.push(nth);
-                    let id = json::member_text(body, "id");
-                    if id.is_some_and(|id| own.contains(id.as_ref())) {
+                    if id(body).is_some_and(|id| own.contains(&id)) {
                         history.append(&mut waiting);
                     }
                 }
                 Item::Summary(_) => {}
-                Item::Line(line) | Item::Edited(line, _) if has_line.contains(line) => {
+                Item::Line(line) | Item::Edited(line, _) if self.has_line.contains(line) => {
                     inserts.entry(*line).or_default().append(&mut waiting);
                 }
                 Item::Line(_) | Item::Edited(..) => waiting.push(nth),
             }
         }
-        inserts.entry(usize::MAX).or_default().append(&mut waiting);
+        inserts.insert(usize::MAX, waiting);
         (inserts, history)
     }
 
-    /// The line of the log's own compaction, with its current history.
-    fn compaction(&self, at: usize, line: usize, history: &[usize]) -> Vec<u8> {
-        let planned_line = &self.planned[at].bytes;
-        let is_summary = self
-            .own
-            .items
-            .iter()
-            .any(|item| matches!(item, Item::Summary(index) if *index == line));
-        let is_current = self
-            .view
-            .items
-            .iter()
-            .any(|item| matches!(item, Item::Summary(index) if *index == line));
-        let were = self.compaction_inserts();
+    /// The line of the log's own compaction, which is at this line of the session, with its current history.
+    fn compaction(&self, old: &[u8], line: usize, were: &[&[u8]], history: &[usize]) -> Vec<u8> {
+        let is_in = |view: &View| {
+            let mut items = view.items.iter();
+            items.any(|item| matches!(item, Item::Summary(index) if *index == line))
+        };
+        let is_summary = is_in(&self.own);
         let now = history
             .iter()
             .map(|item| self.view.items[*item].body(self.session));
-        let same = were.iter().map(|(_, body)| body.as_slice()).eq(now);
-        if same && (!is_summary || is_current) {
-            return planned_line.clone();
+        if were.iter().copied().eq(now) && (!is_summary || is_in(self.view)) {
+            return old.to_vec();
         }
-        let Some(payload) = items::payload(planned_line) else {
-            return planned_line.clone();
-        };
-        let mut kept: Vec<Vec<u8>> = Vec::new();
-        if is_summary {
-            // Drop its text, but keep the other items.
-            let extra = self.view.items.iter().enumerate();
-            let extra = extra.filter(|(_, item)| item.line().is_some_and(|index| index < line));
-            kept.extend(extra.flat_map(|(nth, _)| self.items[nth].clone()));
-        }
-        kept.extend(history.iter().flat_map(|item| self.items[*item].clone()));
-        let changes = [("replacement_history", Some(json::array(kept)))];
-        let changes = changes.each_ref().map(|(name, value)| (*name, value.as_deref()));
-        match json::with_members(&payload, &changes) {
-            Ok(payload) => items::with_payload(planned_line, &payload),
-            Err(_) => planned_line.clone(),
+        let items = self.view.items.iter().enumerate();
+        // Drop the text of a summary, but keep the other items.
+        let extra = items.filter(|(_, item)| is_summary && item.line().is_some_and(|index| index < line));
+        let kept = extra.map(|(nth, _)| nth).chain(history.iter().copied());
+        let kept = json::array(kept.flat_map(|item| &self.items[item]));
+        let changes = [("replacement_history", Some(&kept[..]))];
+        let payload = CodexLine::of(old).payload();
+        match payload.map(|payload| json::with_members(payload, &changes)) {
+            Some(Ok(payload)) => items::with_payload(old, &payload),
+            _ => old.to_vec(),
         }
     }
 
     /// The lines of an edited message; unchanged items keep their lines.
     fn edited(&self, item: usize, line: usize) -> Vec<Vec<u8>> {
-        let old: Vec<&PlannedLine> = self
-            .planned
-            .iter()
+        let old: Vec<&PlannedLine> = { self.planned.iter() }
             .filter(|planned_line| planned_line.line() == Some(line))
             .collect();
+        let payloads = old.iter().map(|line| CodexLine::of(&line.bytes).payload());
+        let payloads: Vec<&[u8]> = payloads.map(Option::unwrap_or_default).collect();
+        if let LineRelation::Event(_) = old[0].what {
+            let message = self.view.items[item].message(self.session);
+            let text = message.map(|message| items::display_text(&message));
+            let payload = json::with_members(payloads[0], &[("message", text.as_deref())]);
+            let line = payload.map(|payload| items::with_payload(&old[0].bytes, &payload));
+            return Vec::from_iter(line);
+        }
         let new = &self.items[item];
-        if let [
-            PlannedLine {
-                what: LineRelation::Event(_),
-                bytes,
-            },
-        ] = old.as_slice()
-        {
-            let text = self.view.items[item]
-                .message(self.session)
-                .map(|message| items::display_text(&message));
-            let payload = items::payload(bytes).unwrap_or_default();
-            let payload = json::with_members(&payload, &[("message", text.as_deref())]);
-            return payload
-                .map(|payload| items::with_payload(bytes, &payload))
-                .into_iter()
-                .collect();
-        }
-        let payloads: Vec<Vec<u8>> = old
-            .iter()
-            .filter_map(|planned_line| items::payload(&planned_line.bytes))
-            .collect();
-        let paired = payloads.len() == new.len() && old.len() == new.len();
-        let mut lines = Vec::new();
-        for (nth, built) in new.iter().enumerate() {
+        let lines = new.iter().enumerate().map(|(nth, built)| {
             let same = payloads.iter().position(|payload| json::same(payload, built));
-            lines.push(match same {
+            let like = if old.len() == new.len() { nth } else { 0 };
+            match same {
                 Some(at) => old[at].bytes.clone(),
-                None => {
-                    let like = if paired { nth } else { 0 };
-                    old.get(like).map_or_else(Vec::new, |planned_line| {
-                        items::with_payload(&planned_line.bytes, built)
-                    })
-                }
-            });
-        }
-        lines
+                None => items::with_payload(&old[like].bytes, built),
+            }
+        });
+        lines.collect()
     }
 
     /// New lines: items and their display events.
@@ -353,37 +287,23 @@ impl<'s> CodexLogWriter<'s> {
             return Vec::new();
         };
         let time = message.timestamp.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
-        let mut lines: Vec<Vec<u8>> = Vec::new();
-        let user = message.role_name() == "user";
-        if !(user && self.events) {
-            lines.extend(
-                self.items[item]
-                    .iter()
-                    .map(|payload| items::enveloped(&time, "response_item", payload)),
-            );
-        }
-        lines.extend(
-            encode_new::display_event(&message).map(|event| items::enveloped(&time, "event_msg", &event)),
-        );
-        lines.iter_mut().for_each(|line| line.push(b'\n'));
-        lines
+        let has_items = !(self.events && message.role_name() == "user");
+        let items = self.items[item].iter().filter(|_| has_items);
+        let items = items.map(|payload| items::enveloped(&time, "response_item", payload));
+        let event = encode_new::display_event(&message);
+        let event = event.map(|event| items::enveloped(&time, "event_msg", &event));
+        items.chain(event).collect()
     }
 
     /// The time of the nearest line before a position.
     fn time_at(&self, at: usize) -> Vec<u8> {
         let times = self.planned[..at].iter().rev();
-        let mut times = times
-            .filter_map(|planned_line| json::member(&planned_line.bytes, "timestamp").map(<[u8]>::to_vec));
-        times.next().unwrap_or_else(|| EPOCH_MILLIS.to_vec())
+        let mut times = times.filter_map(|line| json::member(&line.bytes, "timestamp"));
+        times.next().unwrap_or(EPOCH_MILLIS).to_vec()
     }
 }
 
 /// Whether an event is a compaction of the log itself.
 fn is_own(session: &Session, index: usize) -> bool {
-    let record = session.record(index);
-    let own = |event: &crate::model::event::Event<'_>| {
-        let named = matches!(event.name().as_ref(), "compact" | "summary");
-        named && records::note(event.raw, NAME).is_some()
-    };
-    matches!(session.class(index), Class::Event) && record.event().is_some_and(own)
+    records::is_own(session, index, NAME)
 }
