@@ -14,9 +14,16 @@
 //! Codex leaves two cases open. Here, user messages are read from display events if no item was written by a user; and
 //! a fork's own first turn starts with `task_started`, if present.
 //!
-//! The format uses the kit's losses and records, but is not one of its codecs. The kit decodes an element by itself; here
-//! a display event adds data to the item before or after it, a fork starts with a copy of its parent's lines, and a
-//! compaction lists items that replace the history, of which those that equal earlier ones stay the same messages.
+//! The format uses the kit's losses and records, but is not one of its codecs, because the kit
+//!
+//! - copies each line into an element, and encodes each message again for its residue: it needs twice to three times the
+//!   time per message, which long logs would pay;
+//! - does not record which lines are between those of a message: a record stream would return them after the message;
+//! - stores a summary's whole element in its event: a compaction would contain its history twice, as items and as
+//!   messages;
+//! - covers by a summary only messages with ids, and no system messages. Here, messages have no ids, and a compaction
+//!   replaces everything;
+//! - asks for each line alone whether it starts another session: a fork starts with the session lines of its ancestors.
 
 mod compaction;
 mod encode_new;
