@@ -6,15 +6,14 @@ use convo::error::{Error, ErrorKind, Result};
 use convo::model::json;
 use rusqlite::types::ValueRef;
 
-/// Returns the columns of a session and their values as JSON.
+/// The names of columns, and their values as JSON; `None` for NULL.
+type SessionRow = (Vec<String>, Vec<Option<Vec<u8>>>);
+
+/// Returns the columns of a session and their values.
 ///
 /// # Errors
 /// If the session no longer exists.
-pub fn session_row(
-    database: &Database,
-    table: &str,
-    row: &SystemRow,
-) -> Result<(Vec<String>, Vec<Option<Vec<u8>>>)> {
+pub fn session_row(database: &Database, table: &str, row: &SystemRow) -> Result<SessionRow> {
     let names = database.columns(table)?;
     let query = format!("SELECT * FROM {table} WHERE id = ?1");
     let found = database.first(&query, &[&row.id], |row| {

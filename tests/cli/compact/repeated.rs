@@ -92,7 +92,7 @@ fn requests_are_compacted_again() {
             env.pipe(&arguments, input)
         };
         let convert = ["cat", "-q", "--to", format];
-        let first = env.pipe(&convert, &exchanges(0, 40)).status(0).out().to_string();
+        let first = env.pipe(&convert, exchanges(0, 40)).status(0).out().to_string();
         let compacted = compact(&first, &[format, "--budget", "900", "-q"]);
         let once = compacted.status(0).out().to_string();
         let stream = env
