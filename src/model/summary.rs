@@ -1,6 +1,6 @@
 //! Quotes a summary for a model, with delimiters that the summary cannot forge.
 
-use super::json::ObjectBuilder;
+use super::json::{self, Dialect, ObjectBuilder};
 
 const OPEN: &str = "<conversation_summary>";
 const CLOSE: &str = "</conversation_summary>";
@@ -31,6 +31,16 @@ pub fn unquoted(text: &str) -> Option<String> {
     let inside = inside.strip_prefix('\n')?;
     let inside = inside.strip_prefix(OPEN)?.strip_prefix('\n')?;
     Some(escape(inside.strip_suffix(CLOSE)?.strip_suffix('\n')?, false))
+}
+
+/// The summary that the content of a message quotes in its text or in its first part, and whether that is all.
+pub fn at_the_start(content: &[u8]) -> Option<(String, bool)> {
+    let parts = json::elements(content, Dialect::Strict);
+    let (first, is_whole) = match parts.as_deref() {
+        Some([first, others @ ..]) => (json::member(first, "text")?, others.is_empty()),
+        _ => (content, true),
+    };
+    Some((unquoted(&json::text(first)?)?, is_whole))
 }
 
 /// Adds or removes one backslash between the `<` and the `/` of anything that a reader could take for the closing

@@ -41,6 +41,8 @@ pub trait Codec: Sized + Sync + 'static {
     const UNITS: bool = false;
     /// Whether a summary can be written next to new messages. It precedes all of them.
     const SUMMARIES: bool = false;
+    /// Whether a summary is written as a message that quotes it, and such a message is read as a summary.
+    const QUOTES_SUMMARIES: bool = false;
     /// Whether tool results must follow their calls in a new session.
     const ORDERS: bool = false;
     /// Whether a line may contain several records, without line endings between them.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::WritePurpose;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
-use crate::model::json::ObjectBuilder;
+use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -380,7 +380,8 @@ pub fn new_elements<C: Editor>(
                 elements.extend(summary);
                 continue;
             }
-            let is_lost = writer.purpose == WritePurpose::Export;
+            let is_read_back = C::QUOTES_SUMMARIES && json::member(&body, "here").is_some();
+            let is_lost = writer.purpose == WritePurpose::Export && !is_read_back;
             writer.report.count_loss(Loss::Summary, u64::from(is_lost));
             body = Cow::Owned(item.summary_message(session).unwrap_or_default());
         }

@@ -15,6 +15,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key;
 use crate::model::record::{self, Record};
 use crate::model::session::Session;
+use crate::model::summary;
 use std::collections::HashSet;
 
 /// The place of a session in its input.
@@ -117,6 +118,9 @@ pub fn session<C: Codec>(
         let mut decoded = codec.decode(&outline, nth, raw);
         if let Decoded::Messages(drafts) = &mut decoded {
             codec.complete(sidecar, raw, drafts);
+            if let Some(summary) = quoted_summary(drafts).filter(|_| C::QUOTES_SUMMARIES) {
+                decoded = Decoded::Summary(summary);
+            }
         }
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
             let lines = match building.source.further[nth].is_empty() {
@@ -149,6 +153,28 @@ pub fn session<C: Codec>(
     building.source.elements.count = raws.len();
     building.source.raws = raws;
     (building.session, building.source)
+}
+
+/// The summary that a message consists of. A reply or a tool result that imitates one is none.
+fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
+    let [
+        Draft {
+            message,
+            visible: Visible::Whole,
+        },
+    ] = drafts
+    else {
+        return None;
+    };
+    let role = message.role();
+    let (text, is_whole) = summary::at_the_start(message.get("content")?)?;
+    let members = [("as", quoted(role)), ("here", b"true".to_vec())];
+    let is_default = role == "system";
+    (is_whole && (is_default || role == "user")).then(|| SummaryDraft {
+        text,
+        members: members[usize::from(is_default)..].to_vec(),
+        ..SummaryDraft::default()
+    })
 }
 
 /// The elements of a unit; if damaged, the bytes between its brackets.

@@ -35,6 +35,7 @@ impl Codec for Langchain {
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [Langchain] = &VARIANTS;
+    const QUOTES_SUMMARIES: bool = true;
     type Outline = ();
 
     fn variant(&self) -> &'static str {

@@ -21,14 +21,9 @@ pub fn summary_records(api: Api, elements: &[&[u8]], record: &[u8]) -> Option<Ve
     if !matches!(message.role(), Role::System | Role::Developer | Role::User) {
         return None;
     }
-    let content = message.content?;
-    let parts = json::elements(content, json::Dialect::Strict);
-    let (first, others) = match parts.as_deref() {
-        Some([first, others @ ..]) => (json::member(first, "text")?, others),
-        _ => (content, &[][..]),
-    };
-    let text = summary::unquoted(&json::text(first)?)?;
-    let rest = (!others.is_empty()).then(|| array(others));
+    let (text, is_whole) = summary::at_the_start(message.content?)?;
+    let others = || array(json::items(message.content).into_iter().skip(1));
+    let rest = (!is_whole).then(others);
     let rest = rest.and_then(|rest| json::with_members(record, &[("content", Some(&rest))]).ok());
     let candidates = [None, Some(message.role_name())].into_iter().map(|role| {
         let mut built = event::begin("summary", &key::id_from("evt_", record));

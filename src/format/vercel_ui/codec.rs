@@ -33,6 +33,7 @@ impl Codec for VercelUi {
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [VercelUi] = &VARIANTS;
+    const QUOTES_SUMMARIES: bool = true;
     type Outline = ();
 
     fn variant(&self) -> &'static str {

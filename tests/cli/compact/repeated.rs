@@ -84,9 +84,12 @@ fn covered(summary: &str) -> u32 {
 }
 
 #[test]
-fn requests_are_compacted_again() {
+fn sessions_of_formats_without_summaries_are_compacted_again() {
     let env = Env::new();
-    for format in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+    let formats = [
+        "openai-chat", "openai-responses", "anthropic", "gemini", "langchain", "vercel-ui",
+    ];
+    for format in formats {
         let compact = |input: &str, more: &[&str]| {
             let arguments = [&["compact", "--strict", "--to", format, "--from"], more].concat();
             env.pipe(&arguments, input)
