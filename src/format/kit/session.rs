@@ -155,7 +155,7 @@ pub fn session<C: Codec>(
     (building.session, building.source)
 }
 
-/// The summary that a message consists of. A reply or a tool result that imitates one is none.
+/// The summary that a message consists of. A reply or a tool result that imitates one is not a summary.
 fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
     let [
         Draft {

@@ -17,7 +17,7 @@ pub fn summary_records(api: Api, elements: &[&[u8]], record: &[u8]) -> Option<Ve
     let place = Position { line: 0, offset: 1 };
     let parsed = Record::parse(record, place);
     let message = parsed.message()?;
-    // Only these can be written for a summary. A reply or a tool result that imitates one is none.
+    // Only these can be written for a summary. A reply or a tool result that imitates one is not a summary.
     if !matches!(message.role(), Role::System | Role::Developer | Role::User) {
         return None;
     }

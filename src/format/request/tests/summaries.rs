@@ -34,7 +34,7 @@ fn a_summary_is_read_from_the_requests_that_contain_it() {
                 elements.into_iter().map(|element| element.raw).collect()
             };
             assert_eq!(raws(&session), raws(&native(lines)), "{api:?}");
-            // A reply, or a text that only contains a summary, is none.
+            // A reply, or a text that only contains a summary, is not one.
             for other in [
                 written
                     .replace("\"user\"", "\"assistant\"")
