@@ -33,6 +33,11 @@ pub fn unquoted(text: &str) -> Option<String> {
     Some(escape(inside.strip_suffix(CLOSE)?.strip_suffix('\n')?, false))
 }
 
+/// Whether JSON may contain a quoted summary. The brackets of its delimiters may have escapes.
+pub fn may_be_in(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, &OPEN.as_bytes()[1..OPEN.len() - 1]).is_some()
+}
+
 /// The summary that the content of a message quotes in its text or in its first part, and whether that is all.
 pub fn at_the_start(content: &[u8]) -> Option<(String, bool)> {
     let parts = json::elements(content, Dialect::Strict);

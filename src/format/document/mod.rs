@@ -16,6 +16,7 @@ use crate::model::json::{self, ArrayElements, Dialect, ObjectBuilder};
 use crate::model::key;
 use crate::model::record::without_mark;
 use crate::model::session::Session;
+use crate::model::summary;
 use body::{Body, Listed};
 
 /// Members of a `FormatSpec` that the formats of all APIs share.
@@ -96,6 +97,8 @@ struct DocumentReader<'a> {
     lines: LineCount,
     /// The `source` member of the headers; computed once, because it hashes the complete source.
     member: Vec<u8>,
+    /// Whether messages may quote a summary.
+    has_summaries: bool,
 }
 
 impl<'a> DocumentReader<'a> {
@@ -111,6 +114,7 @@ impl<'a> DocumentReader<'a> {
             many: false,
             lines: LineCount::default(),
             member: native::source_member(format, source, &[]),
+            has_summaries: summary::may_be_in(source.bytes),
         }
     }
 
@@ -242,7 +246,9 @@ impl<'a> DocumentReader<'a> {
             let offset = body.list[unit.elements.start].0;
             let place = self.place(offset);
             let summarized = match unit.records.as_slice() {
-                [record] => request::summary_records(self.api, &raws[unit.elements.clone()], record),
+                [record] if self.has_summaries => {
+                    request::summary_records(self.api, &raws[unit.elements.clone()], record)
+                }
                 _ => None,
             };
             for record in summarized.as_ref().unwrap_or(&unit.records) {

@@ -167,7 +167,10 @@ fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
         return None;
     };
     let role = message.role();
-    let (text, is_whole) = summary::at_the_start(message.get("content")?)?;
+    let content = message
+        .get("content")
+        .filter(|content| summary::may_be_in(content))?;
+    let (text, is_whole) = summary::at_the_start(content)?;
     let members = [("as", quoted(role)), ("here", b"true".to_vec())];
     let is_default = role == "system";
     (is_whole && (is_default || role == "user")).then(|| SummaryDraft {

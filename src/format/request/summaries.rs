@@ -14,15 +14,15 @@ use crate::model::{event, key, summary};
 /// The event of a summary with which a message begins and, if it has more content, the message without it. `None` if there
 /// is no summary, or if these records would not be written as the same elements.
 pub fn summary_records(api: Api, elements: &[&[u8]], record: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let place = Position { line: 0, offset: 1 };
-    let parsed = Record::parse(record, place);
+    let content = json::member(record, "content")?;
+    let (text, is_whole) = summary::at_the_start(content)?;
+    let parsed = Record::parse(record, Position { line: 0, offset: 1 });
     let message = parsed.message()?;
     // Only these can be written for a summary. A reply or a tool result that imitates one is not a summary.
     if !matches!(message.role(), Role::System | Role::Developer | Role::User) {
         return None;
     }
-    let (text, is_whole) = summary::at_the_start(message.content?)?;
-    let others = || array(json::items(message.content).into_iter().skip(1));
+    let others = || array(json::items(Some(content)).into_iter().skip(1));
     let rest = (!is_whole).then(others);
     let rest = rest.and_then(|rest| json::with_members(record, &[("content", Some(&rest))]).ok());
     let candidates = [None, Some(message.role_name())].into_iter().map(|role| {
