@@ -23,7 +23,6 @@
 //!   path before an edit becomes a branch;
 //! - restores elements from `form`, `raw` and complete residues; here a residue lacks the position of its entry, which
 //!   depends on the chain, and native streams without `form` exist;
-//! - hashes the input for each of its sessions; a file may have thousands of branches;
 //! - numbers messages without ids, or gives them none; here they have none, but a compaction of the first version covers
 //!   them by ids that are derived from their content. Its event has the members of the entry, not the entry as `raw`.
 
