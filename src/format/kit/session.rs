@@ -118,7 +118,9 @@ pub fn session<C: Codec>(
         let mut decoded = codec.decode(&outline, nth, raw);
         if let Decoded::Messages(drafts) = &mut decoded {
             codec.complete(sidecar, raw, drafts);
-            if let Some(summary) = quoted_summary(drafts).filter(|_| C::QUOTES_SUMMARIES) {
+            if C::QUOTES_SUMMARIES
+                && let Some(summary) = quoted_summary(drafts)
+            {
                 decoded = Decoded::Summary(summary);
             }
         }
@@ -157,15 +159,8 @@ pub fn session<C: Codec>(
 
 /// The summary that a message consists of. A reply or a tool result that imitates one is not a summary.
 fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
-    let [
-        Draft {
-            message,
-            visible: Visible::Whole,
-        },
-    ] = drafts
-    else {
-        return None;
-    };
+    let is_alone = |draft: &&Draft| drafts.len() == 1 && draft.visible == Visible::Whole;
+    let message = &drafts.first().filter(is_alone)?.message;
     let role = message.role();
     let content = message
         .get("content")

@@ -11,8 +11,8 @@ use crate::model::session::Session;
 use crate::model::view::View;
 use crate::model::{event, key, summary};
 
-/// The event of a summary with which a message begins and, if it has more content, the message without it. `None` if there
-/// is no summary, or if these records would not be written as the same elements.
+/// The event of a summary with which a message begins and, if it has more content, the message without it. `None` if it
+/// begins with other content, or if these records would not be written as the same elements.
 pub fn summary_records(api: Api, elements: &[&[u8]], record: &[u8]) -> Option<Vec<Vec<u8>>> {
     let content = json::member(record, "content")?;
     let (text, is_whole) = summary::at_the_start(content)?;

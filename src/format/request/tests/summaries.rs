@@ -35,20 +35,15 @@ fn a_summary_is_read_from_the_requests_that_contain_it() {
             };
             assert_eq!(raws(&session), raws(&native(lines)), "{api:?}");
             // A reply, or a text that only contains a summary, is not one.
+            let reply = if api == Api::Gemini {
+                "\"model\""
+            } else {
+                "\"assistant\""
+            };
             for other in [
-                written
-                    .replace("\"user\"", "\"assistant\"")
-                    .replace("\"system\"", "\"assistant\""),
+                written.replace("\"user\"", reply).replace("\"system\"", reply),
                 written.replace("Said earlier", "So: Said earlier"),
             ] {
-                let other = other.replace(
-                    "\"assistant\"",
-                    if api == Api::Gemini {
-                        "\"model\""
-                    } else {
-                        "\"assistant\""
-                    },
-                );
                 assert_eq!(texts(&read(api, &other)), [] as [&str; 0], "{api:?}: {other}");
             }
         }
