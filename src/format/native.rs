@@ -114,7 +114,7 @@ pub fn sound_lines(block: &[u8], at: u64) -> Option<u64> {
         }
         let line = each_line(rest).next().unwrap_or(rest);
         let offset = at + (block.len() - rest.len()) as u64;
-        let record = Record::reparse(line, Position { line: lines, offset });
+        let record = Record::parse_text(line, Position { line: lines, offset });
         let is_sound = match record.kind {
             Line::Message(_) => true,
             // A blank line is not JSON.

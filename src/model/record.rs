@@ -79,14 +79,23 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Parses a line that is not blank and is known to be UTF-8, for example because it was parsed before.
+    /// Parses a line that is not blank and is known to be UTF-8.
+    pub(crate) fn parse_text(full: &'a [u8], place: Position) -> Record<'a> {
+        Record::of_members(full, place, Dialect::Strict)
+    }
+
+    /// Parses a line that was found to be a message or an event before.
     pub(crate) fn reparse(full: &'a [u8], place: Position) -> Record<'a> {
+        Record::of_members(full, place, Dialect::Checked)
+    }
+
+    fn of_members(full: &'a [u8], place: Position, dialect: Dialect) -> Record<'a> {
         let body = body_of(full, place);
         Record {
             full,
             body,
             place,
-            kind: parse_members(body).unwrap_or_else(RecordKind::Unreadable),
+            kind: parse_members(body, dialect).unwrap_or_else(RecordKind::Unreadable),
         }
     }
 
@@ -133,11 +142,11 @@ fn parse(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
             what: "not UTF-8",
         });
     }
-    parse_members(body)
+    parse_members(body, Dialect::Strict)
 }
 
-fn parse_members(body: &[u8]) -> Result<RecordKind<'_>, JsonError> {
-    let mut members = match Members::new(body, Dialect::Strict) {
+fn parse_members(body: &[u8], dialect: Dialect) -> Result<RecordKind<'_>, JsonError> {
+    let mut members = match Members::new(body, dialect) {
         Ok(members) => members,
         Err(fault) if json::value_end(body, fault.offset, Dialect::Strict).is_ok() => {
             return Err(JsonError {

@@ -36,6 +36,8 @@ pub enum Dialect {
     Strict,
     /// As Python's `json` writes it: also `NaN`, `Infinity`, `-Infinity`.
     Python,
+    /// RFC 8259 that was checked before, so that only the ends of strings are looked for in them.
+    Checked,
 }
 
 type Scan<T> = Result<T, JsonError>;
@@ -133,6 +135,20 @@ fn string_end(bytes: &[u8], at: usize) -> Scan<usize> {
     }
 }
 
+/// Like [`string_end`] for a string that was checked before: its end is the first quote that no backslash escapes.
+fn checked_string_end(bytes: &[u8], at: usize) -> Scan<usize> {
+    let mut from = at + 1;
+    while let Some(quote) = memchr::memchr(b'"', &bytes[from..]) {
+        let end = from + quote;
+        let slashes = bytes[from..end].iter().rev().take_while(|byte| **byte == b'\\');
+        if slashes.count().is_multiple_of(2) {
+            return Ok(end + 1);
+        }
+        from = end + 1;
+    }
+    fault(at, "unterminated string")
+}
+
 fn digits(bytes: &[u8], mut at: usize) -> usize {
     while bytes.get(at).is_some_and(u8::is_ascii_digit) {
         at += 1;
@@ -169,6 +185,7 @@ fn scalar_end(bytes: &[u8], at: usize, dialect: Dialect) -> Scan<usize> {
     let word = |text: &[u8]| bytes[at..].starts_with(text).then_some(at + text.len());
     let end = match bytes.get(at) {
         None => return fault(at, "unexpected end, expected a value"),
+        Some(b'"') if dialect == Dialect::Checked => return checked_string_end(bytes, at),
         Some(b'"') => return string_end(bytes, at),
         Some(b't') => word(b"true"),
         Some(b'f') => word(b"false"),
@@ -299,6 +316,24 @@ mod tests {
             let theirs = serde_json::from_str::<serde_json::Value>(case).is_ok();
             assert_eq!(ours, theirs, "{case}");
         }
+    }
+
+    #[test]
+    fn a_checked_value_ends_where_it_ended_before() {
+        for case in [
+            r#""""#,
+            r#""\\""#,
+            r#""\"\\\"\\""#,
+            r#"{"a\"":["\"",{"b":"}"}],"c":"\\"}"#,
+            r#"[-1.5e3,null,""]"#,
+        ] {
+            let followed = format!("{case}\"x\"");
+            for dialect in [Dialect::Strict, Dialect::Checked] {
+                let end = value_end(followed.as_bytes(), 0, dialect);
+                assert_eq!(end, Ok(case.len()), "{case} {dialect:?}");
+            }
+        }
+        assert!(value_end(br#""\""#, 0, Dialect::Checked).is_err());
     }
 
     #[test]

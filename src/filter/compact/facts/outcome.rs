@@ -216,11 +216,14 @@ fn running_process(text: &str) -> Option<String> {
 
 /// The exit code and the output of a background command, as Claude Code reports them in tags.
 fn background(text: &str) -> Option<(Option<i64>, String)> {
+    if !text.trim_start().starts_with('<') {
+        return None;
+    }
     let within = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         Some(rest.split_once(&format!("</{name}>"))?.0)
     };
-    let status = within("status").filter(|_| text.trim_start().starts_with('<'))?;
+    let status = within("status")?;
     let code = within("exit_code").and_then(|code| code.trim().parse().ok());
     let code = code.or(match status.trim() {
         "completed" => Some(0),

@@ -5,6 +5,7 @@ use super::super::state::{AtomLevel, CompactionState};
 use super::{EnoughFn, computed};
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
+use crate::model::view::Item;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -62,13 +63,19 @@ fn key(work: &CompactionState<'_>, at: usize) -> Option<CallKeyHash> {
     let call = work.call(at)?;
     let mut sha = Sha256::new();
     let shown = work.unmarked(at)?;
-    // An edited result must also match in its original text, which the placeholder's fingerprint describes.
-    let original = work
-        .original(at)
-        .and_then(|message| placeholders::content(&message))?;
-    for text in [&call.name, &call.arguments, &shown, &original] {
+    let mut add = |text: &str| {
         sha.update((text.len() as u64).to_le_bytes());
         sha.update(text.as_bytes());
+    };
+    [&call.name, &call.arguments, &shown]
+        .into_iter()
+        .for_each(|text| add(text));
+    // An edited result must also match in its original text, which the placeholder's fingerprint describes.
+    if work.is_changed(at) || !matches!(work.view.items[at], Item::Line(_)) {
+        let original = placeholders::content(&work.original(at)?)?;
+        if original != shown {
+            add(&original);
+        }
     }
     Some(sha.finalize().into())
 }
