@@ -297,7 +297,23 @@ fn an_unreachable_budget_changes_nothing() {
         "{run}"
     );
     assert!(
-        run.stderr.contains("convo: work: cannot reach 90 tokens"),
+        run.stderr
+            .contains("convo: -: session work: cannot reach 90 tokens"),
+        "{run}"
+    );
+}
+
+#[test]
+fn reports_name_the_sessions_of_an_input_with_several() {
+    let other = CHAT.replace("\"id\":\"trip\"", "\"id\":\"other\"");
+    let run = compact(&["--budget", "50"], &format!("{CHAT}{other}")).status(0);
+    for id in ["trip", "other"] {
+        let report = format!("session {id}: compacted from ");
+        assert_eq!(run.stderr.matches(&report).count(), 1, "{run}");
+    }
+    let run = compact(&["--budget", "50"], CHAT).status(0);
+    assert!(
+        run.stderr.contains("compacted from ") && !run.stderr.contains("session trip"),
         "{run}"
     );
 }

@@ -1,6 +1,7 @@
 //! Errors about an input, and suggestions for a misspelled name.
 
 use convo::error::{Error, Position};
+use std::borrow::Cow;
 
 /// The error of `--strict` at a damaged line.
 pub fn stopped() -> Error {
@@ -11,6 +12,15 @@ pub fn stopped() -> Error {
 pub fn mixed() -> Error {
     let what = "cannot mix stored sessions with files or standard input";
     Error::usage(what).hint("use --stdout to read stored sessions as streams")
+}
+
+/// Names an input, and a session of it that has an id.
+pub fn session_label<'l>(input: &'l str, id: Option<&str>) -> Cow<'l, str> {
+    match id {
+        Some(id) if input.is_empty() => Cow::Owned(format!("session {id}")),
+        Some(id) => Cow::Owned(format!("{input}: session {id}")),
+        None => Cow::Borrowed(input),
+    }
 }
 
 /// Adds the name of the input to an error.

@@ -26,7 +26,7 @@ pub fn change(
         return destination.finish();
     }
     while let Some(session) = destination.next()? {
-        let event_ids = EventIds::new(context, &session, destination.place());
+        let event_ids = EventIds::new(context, &session, destination.place()).of_input(destination.label());
         let planned = (planner.plan)(&session, &event_ids, None);
         destination.accept(session, planned)?;
     }
@@ -197,7 +197,7 @@ fn change_ahead(
                 .map(|session| session.map(|session| queue.add(session)).is_some());
             while let Some((session, plan)) = queue.take(!matches!(read, Ok(true)) || queue.bytes >= AHEAD) {
                 destination.begin();
-                let event_ids = EventIds::new(context, &session, place);
+                let event_ids = EventIds::new(context, &session, place).of_input(destination.label());
                 let planned = (planner.plan)(&session, &event_ids, Some(plan));
                 destination.accept(session, planned)?;
             }

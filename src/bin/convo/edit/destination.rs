@@ -21,6 +21,9 @@ pub struct Planner<'p> {
 
 /// Reads the sessions of an input and writes them after a change.
 pub trait Destination {
+    /// The name of the input in messages.
+    fn label(&self) -> &str;
+
     /// The kind of destination, which determines ids and times of new records.
     fn place(&self) -> LineDestination;
 

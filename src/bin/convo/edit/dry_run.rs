@@ -52,6 +52,10 @@ impl<'a> DryRun<'a> {
 }
 
 impl Destination for DryRun<'_> {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
     fn place(&self) -> LineDestination {
         self.place
     }

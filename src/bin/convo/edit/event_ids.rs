@@ -1,12 +1,14 @@
 //! Ids and times of new lines.
 
 use crate::context::Context;
+use crate::errors::session_label;
 use convo::error::Result;
 use convo::filter::Stamp;
 use convo::model::event::EPOCH;
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::store::Store;
+use std::borrow::Cow;
 
 impl Context {
     /// Creates an id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
@@ -60,6 +62,8 @@ pub struct EventIds<'c> {
     context: &'c Context,
     session: &'c Session,
     place: LineDestination,
+    /// The name of the input; empty if it is not needed.
+    input: &'c str,
 }
 
 /// The destination of planned lines.
@@ -80,7 +84,20 @@ impl<'c> EventIds<'c> {
             context,
             session,
             place,
+            input: "",
         }
+    }
+
+    /// The same for a session of an input with this name.
+    pub fn of_input(self, input: &'c str) -> EventIds<'c> {
+        EventIds { input, ..self }
+    }
+
+    /// Names the session in messages: by the input alone if that is one session.
+    pub fn label(&self) -> Cow<'c, str> {
+        let is_stream = self.place == LineDestination::Stream;
+        let id = is_stream.then(|| self.session.header_text("id")).flatten();
+        session_label(self.input, id.as_deref())
     }
 
     pub fn place(&self) -> LineDestination {

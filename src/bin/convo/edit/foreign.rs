@@ -80,6 +80,10 @@ impl<'a> ForeignFile<'a> {
 }
 
 impl Destination for ForeignFile<'_> {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
     fn place(&self) -> LineDestination {
         match self.file.has_ids() {
             true => LineDestination::Store,

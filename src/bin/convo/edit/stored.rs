@@ -93,6 +93,10 @@ impl<'a> StoredSession<'a> {
 }
 
 impl Destination for StoredSession<'_> {
+    fn label(&self) -> &str {
+        self.name
+    }
+
     fn place(&self) -> LineDestination {
         LineDestination::Store
     }

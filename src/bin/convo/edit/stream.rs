@@ -5,7 +5,7 @@ use super::destination::{Destination, Planner};
 use super::event_ids::LineDestination;
 use super::request::EditRequest;
 use crate::context::Context;
-use crate::errors::named;
+use crate::errors::{named, session_label};
 use crate::input::open::OpenInput;
 use crate::input::{InputSessions, InputSettings};
 use crate::writing::{
@@ -24,14 +24,26 @@ use std::io::Write;
 #[derive(Default)]
 pub struct WrittenOutput {
     sessions: usize,
-    /// The inputs and their reports.
-    reports: Vec<(String, String)>,
+    reports: Vec<EditReport>,
+}
+
+/// The report of a change, or why there is none.
+struct EditReport {
+    /// The input.
+    label: String,
+    /// The session's id, if it has one.
+    id: Option<String>,
+    what: String,
 }
 
 impl WrittenOutput {
+    /// Prints the reports. If an input has several sessions, each report names its session.
     pub fn report(self, context: &Context, edit: &EditRequest<'_>) {
-        for (label, what) in self.reports {
-            edit.describe(context, &label, &what);
+        for of_input in self.reports.chunk_by(|one, next| one.label == next.label) {
+            for report in of_input {
+                let id = report.id.as_deref().filter(|_| of_input.len() > 1);
+                edit.describe(context, &session_label(&report.label, id), &report.what);
+            }
         }
     }
 }
@@ -183,7 +195,11 @@ impl StreamDestination<'_> {
         };
         // A stream of any length takes constant memory, unless each change is reported.
         if self.edit.is_described(self.export.context) {
-            self.written.reports.push((self.export.label.to_string(), what));
+            self.written.reports.push(EditReport {
+                label: self.export.label.to_string(),
+                id: session.header_text("id"),
+                what,
+            });
         }
         if let StreamWriter::Returning(returning) = &mut self.writer {
             return returning.write(session, changed, self.out);
@@ -204,10 +220,8 @@ impl StreamDestination<'_> {
 
     /// An error that names the input, and the session if it has an id.
     fn of_session(&self, error: Error, session: &Session) -> Error {
-        match session.header_text("id") {
-            Some(id) => named(error, &format!("{}: session {id}", self.export.label)),
-            None => named(error, self.export.label),
-        }
+        let id = session.header_text("id");
+        named(error, &session_label(self.export.label, id.as_deref()))
     }
 
     /// Writes an unselected session unchanged.
@@ -230,6 +244,10 @@ impl StreamDestination<'_> {
 }
 
 impl Destination for StreamDestination<'_> {
+    fn label(&self) -> &str {
+        self.export.label
+    }
+
     /// PenguiFlow stores the time of a turn, which is known for a rewritten file but not for a stream.
     fn place(&self) -> LineDestination {
         match self.edit.in_place() && self.export.to == Format::Penguiflow {

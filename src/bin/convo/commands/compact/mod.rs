@@ -120,7 +120,6 @@ impl Run for CompactCommand {
             *unreached = Some((smallest.max(most), has_written || is_written));
         };
         let counting = &self.strategy.counting;
-        let id = |session: &Session| session.header_text("id").unwrap_or_default();
         let plan = |session: &Session, event_ids: &EventIds<'_>, counter: Counter| {
             let stamp = |content: &str| event_ids.event(content);
             let outcome = match &way {
@@ -150,13 +149,13 @@ impl Run for CompactCommand {
             };
             edit::run_ahead(context, &inputs, edit, plan, |session, event_ids, planned| {
                 if let (_, Some(name)) = counting.chosen(context, session)? {
-                    report_unknown(context, &id(session), &name);
+                    report_unknown(context, &event_ids.label(), &name);
                 }
                 completed(session, event_ids, planned)
             })
         } else {
             edit::run(context, &inputs, edit, |session, event_ids| {
-                let counter = counting.counter(context, &id(session), session);
+                let counter = counting.counter(context, &event_ids.label(), session);
                 let planned = counter.and_then(|counter| {
                     let mut reported = |outcome: &CompactionOutcome| {
                         reached(outcome);

@@ -75,15 +75,15 @@ impl<'r> FailureReport<'r> {
         if replaces || event_ids.place() == LineDestination::Unnumbered {
             return Err(error);
         }
-        let id = session.header_text("id").unwrap_or_default();
-        let stored = (event_ids.place() == LineDestination::Store).then(|| id.clone());
+        let id = || session.header_text("id").unwrap_or_default();
+        let stored = (event_ids.place() == LineDestination::Store).then(id);
         // A stored session that grew meanwhile is planned again.
         let again =
             stored.is_some() && matches!(&*self.unreported.borrow(), Some((known, _)) if *known == stored);
         if !again {
             self.report_queued_error();
         }
-        *self.unreported.borrow_mut() = Some((stored, named(error, &id)));
+        *self.unreported.borrow_mut() = Some((stored, named(error, &event_ids.label())));
         Ok(())
     }
 
@@ -98,8 +98,7 @@ impl<'r> FailureReport<'r> {
         match planned {
             // A plan for an excerpt is not final.
             Err(error) if error.kind == ErrorKind::No && session.excerpt().is_none() => {
-                let id = session.header_text("id").unwrap_or_default();
-                self.context.output.error(&named(error, &id));
+                self.context.output.error(&named(error, &event_ids.label()));
                 Ok(unchanged_plan())
             }
             Err(error)
