@@ -1,5 +1,8 @@
 //! Paths in a tree of entries: the active branch and the inactive ones.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 /// A path in a tree, without the entries that it shares with an earlier path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
@@ -9,13 +12,26 @@ pub struct Path {
     pub joint: Option<usize>,
 }
 
-/// The path to the active entry, then the paths to all other leaves, each without the entries of earlier paths.
-/// `parents` has the parent of each entry; cycles are followed once.
-pub fn paths(
-    parents: &[Option<usize>],
-    active: Option<usize>,
-    ends: impl IntoIterator<Item = usize>,
-) -> Vec<Path> {
+/// The parents of entries, which name them by id. No entry is its own parent.
+pub fn parents<'a>(
+    by_id: &HashMap<Cow<'a, str>, usize>,
+    named: impl IntoIterator<Item = Option<Cow<'a, str>>>,
+) -> Vec<Option<usize>> {
+    let found = |(nth, id): (usize, Option<_>)| by_id.get(&id?).copied().filter(|parent| *parent != nth);
+    named.into_iter().enumerate().map(found).collect()
+}
+
+/// The path to the active entry, then the paths to all other leaves in this order, each without the entries of earlier
+/// paths. Without an active entry, the last leaf is active. `parents` has the parent of each entry; cycles are followed
+/// once.
+pub fn paths(parents: &[Option<usize>], active: Option<usize>, order: &[usize]) -> Vec<Path> {
+    let mut is_leaf = vec![true; parents.len()];
+    parents
+        .iter()
+        .flatten()
+        .for_each(|parent| is_leaf[*parent] = false);
+    let leaves = order.iter().copied().filter(|nth| is_leaf[*nth]);
+    let active = active.or_else(|| leaves.clone().next_back());
     let mut taken = vec![false; parents.len()];
     let mut climb = |end: usize| {
         let mut path = Path::default();
@@ -29,21 +45,18 @@ pub fn paths(
         path.joint = at;
         path
     };
-    let mut main = active.map(&mut climb).unwrap_or_default();
+    let mut main = active
+        .or(order.last().copied())
+        .map(&mut climb)
+        .unwrap_or_default();
     main.joint = None;
     let mut paths = vec![main];
-    for end in ends {
+    // Entries in a cycle have no leaf.
+    for end in leaves.chain(order.iter().rev().copied()) {
         let path = climb(end);
         if !path.entries.is_empty() {
             paths.push(path);
         }
     }
     paths
-}
-
-/// For each entry: whether it is a leaf.
-pub fn are_ends(parents: &[Option<usize>]) -> Vec<bool> {
-    let mut ends = vec![true; parents.len()];
-    parents.iter().flatten().for_each(|parent| ends[*parent] = false);
-    ends
 }

@@ -59,6 +59,20 @@ impl InputValue<'_> {
         header.finish(&id)
     }
 
+    /// A header for the nth branch of a session of this name, which follows its message `at`.
+    pub fn branch_header(
+        &self,
+        (name, nth): (&str, usize),
+        title: Option<&str>,
+        at: Option<&str>,
+    ) -> Vec<u8> {
+        let mut header = HeaderBuilder::default();
+        header.text("title", title);
+        let mut metadata = ObjectBuilder::default();
+        metadata.raw("lineage", native::lineage("branch", &key::id_for_key(name), at));
+        self.header(&format!("{name}.{nth}"), header, metadata)
+    }
+
     /// Appends a line converted from this value to a session.
     pub fn push(&self, session: &mut Session, body: Vec<u8>) {
         session.push_made(body, self.place);

@@ -87,12 +87,17 @@ impl<'a> Object<'a> {
     /// An object of all members except these; `None` if there are none. Null and empty values are omitted.
     pub fn extra_members(&self, known: &[&str]) -> Option<Vec<u8>> {
         let mut built = ObjectBuilder::default();
+        self.add_extra_members(&mut built, known);
+        (!built.is_empty()).then(|| built.finish())
+    }
+
+    /// Adds the members of [`Self::extra_members`] to an object under construction.
+    pub fn add_extra_members(&self, built: &mut ObjectBuilder, known: &[&str]) {
         for (name, value) in self.members() {
             if !known.contains(&name) && !is_nothing(value) {
                 built.raw(name, value);
             }
         }
-        (!built.is_empty()).then(|| built.finish())
     }
 }
 

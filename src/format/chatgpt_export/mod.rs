@@ -16,19 +16,17 @@
 //! Undocumented cases: a tool node is a result without a call if its call was already answered and another message
 //! followed, or if no call precedes it. Reasoning without a following answer is a message without content.
 //!
-//! Not on the kit: the kit computes residues with an encoder, which a read-only format lacks, and the kit reads the
-//! elements of a list, but nodes are members of an object in arbitrary order, and several of them become one message.
+//! Not on the kit, which computes residues with an encoder that a read-only format lacks. Nodes are not the elements of
+//! a list but members of an object in arbitrary order, and several of them become one message.
 
 mod content;
 mod node;
 mod read;
-mod signature;
 #[cfg(test)]
 mod tests;
 
-pub(super) use signature::SIGNATURE;
-
 use super::conversation_list::{self, Kinds};
+use super::detect::{ObjectShape, Signature};
 use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// ChatGPT's exports, as a format.
@@ -39,6 +37,18 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     note: "Includes the branches of each conversation. Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Conversations are read one at a time. Read-only; convert with --to openai-chat.",
     ..FormatSpec::BLANK
+};
+
+/// The signature of a conversation: a tree of nodes.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a ChatGPT export",
+    document: |shape| {
+        let is_named = shape.any(&["current_node", "conversation_id", "title"]);
+        let is_node = |node: ObjectShape<'_>| node.any(&["children", "parent", "message"]);
+        shape.is_object("mapping") && (is_named || shape.inner("mapping").is_some_and(is_node))
+    },
+    ..Signature::BLANK
 };
 
 /// How the list is read.

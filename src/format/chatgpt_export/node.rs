@@ -30,6 +30,8 @@ pub struct TreeNode<'a> {
     pub kind: NodeKind,
     pub message: Object<'a>,
     pub author: Object<'a>,
+    /// The metadata of the message.
+    pub metadata: Option<Object<'a>>,
     /// Whether it is the first with its id.
     pub is_first: bool,
     /// Its time; 0 if unknown.
@@ -59,20 +61,15 @@ impl<'a> ConversationTree<'a> {
             named.push(object.as_ref().and_then(|node| node.text("parent")));
             nodes.push(TreeNode::of(id, member.value, object, is_first));
         }
-        let parent = |nth: usize| {
-            let parent = by_id.get(named[nth].as_ref()?).copied();
-            parent.filter(|parent| *parent != nth)
-        };
-        let parents: Vec<_> = (0..nodes.len()).map(parent).collect();
-        let is_end = branches::are_ends(&parents);
+        let parents = branches::parents(&by_id, named);
         let mut order: Vec<usize> = (0..nodes.len()).collect();
-        order.sort_by(|one, other| nodes[*one].order(&nodes[*other]));
-        let ends = || order.iter().copied().filter(|nth| is_end[*nth]);
-        let current = current.and_then(|id| by_id.get(id).copied());
-        let active = current.or_else(|| ends().next_back()).or(order.last().copied());
-        // Nodes in a cycle have no last one.
-        let ends = ends().chain(order.iter().rev().copied());
-        let paths = branches::paths(&parents, active, ends);
+        order.sort_by(|one, other| {
+            let (one, other) = (&nodes[*one], &nodes[*other]);
+            let time = one.seconds.total_cmp(&other.seconds);
+            time.then_with(|| one.id.cmp(&other.id))
+        });
+        let active = current.and_then(|id| by_id.get(id).copied());
+        let paths = branches::paths(&parents, active, &order);
         Some(ConversationTree { nodes, paths })
     }
 }
@@ -86,30 +83,28 @@ impl<'a> TreeNode<'a> {
             (Some(_), None | Some(b"null")) => NodeKind::Nothing,
             _ => kind(&message, &author),
         };
-        let seconds = message
-            .get("create_time")
-            .and_then(|raw| std::str::from_utf8(raw).ok());
         TreeNode {
             id,
             raw,
             kind,
-            seconds: seconds.and_then(|text| text.parse().ok()).unwrap_or(0.0),
+            seconds: message.get("create_time").and_then(json::number).unwrap_or(0.0),
+            metadata: message.object("metadata"),
             message,
             author,
             is_first,
         }
     }
 
-    fn order(&self, other: &TreeNode<'_>) -> std::cmp::Ordering {
-        let time = self.seconds.total_cmp(&other.seconds);
-        time.then_with(|| self.id.cmp(&other.id))
+    /// Whether the model wrote the message.
+    pub fn is_reply(&self) -> bool {
+        self.author.get("role") == Some(b"\"assistant\"")
     }
 
     /// The recipient of the message, if it is a tool.
     pub fn tool(&self) -> Option<&'a [u8]> {
         let recipient = self.message.string("recipient")?;
         let is_tool = !matches!(recipient, b"\"all\"" | b"\"\"");
-        (is_tool && self.author.get("role") == Some(b"\"assistant\"")).then_some(recipient)
+        (is_tool && self.is_reply()).then_some(recipient)
     }
 
     /// Its time in RFC 3339.

@@ -1,20 +1,17 @@
 //! Converts a conversation to a session, and its branches to further sessions.
 
+use super::NAME;
 use super::content::{self, NodeContent};
 use super::node::{ConversationTree, NodeKind, TreeNode, moment};
-use super::{KINDS, NAME};
 use crate::format::branches::Path;
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::HeaderBuilder;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
-use crate::format::request::Api;
 use crate::format::request::draft::{self, AnnotatedDraft};
-use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
-use crate::model::key;
+use crate::model::json::{ObjectBuilder, array, quoted};
 use crate::model::session::Session;
-use std::borrow::Cow;
 
 /// Members of a conversation that are converted.
 const CONVERSATION: [&str; 3] = ["mapping", "title", "create_time"];
@@ -27,16 +24,14 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
     let conversation = Object::of(item.bytes)?;
     let current = conversation.text("current_node");
     let tree = ConversationTree::of(conversation.get("mapping")?, current.as_deref())?;
-    let own = ["id", "conversation_id"].into_iter().find_map(|name| {
-        let id = conversation.filled(name)?;
-        Some((name, id))
-    });
+    let mut ids = ["id", "conversation_id"].into_iter();
+    let own = ids.find_map(|name| Some((name, conversation.filled(name)?)));
     let name = own.as_ref().map_or_else(|| item.name(), |(_, id)| id.to_string());
+    let title = conversation.filled("title");
     let mut converter = TreeConverter {
         item,
         nodes: &tree.nodes,
-        calls: vec![None; tree.nodes.len()],
-        reported_at: vec![None; tree.nodes.len()],
+        states: vec![NodeState::default(); tree.nodes.len()],
         session: Session::default(),
         thoughts: Vec::new(),
         recaps: Vec::new(),
@@ -45,41 +40,53 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
     };
     let mut sessions = Vec::new();
     for path in &tree.paths {
-        let number = sessions.len();
-        let mut header = HeaderBuilder::default();
-        let mut metadata = ObjectBuilder::default();
-        let time = conversation.get("create_time").and_then(moment);
-        header.text("title", conversation.filled("title").as_deref());
-        let header = if number == 0 {
-            header.text("created_at", time.as_deref());
-            let mut known = CONVERSATION.to_vec();
-            known.extend(own.as_ref().map(|(name, _)| *name));
-            // Usually both ids are equal.
-            let again = own.as_ref().and_then(|_| conversation.get("conversation_id"));
-            if again == conversation.get("id") {
-                known.push("conversation_id");
+        let header = match sessions.len() {
+            0 => {
+                let time = conversation.get("create_time").and_then(moment);
+                let mut header = HeaderBuilder::default();
+                header.text("title", title.as_deref());
+                header.text("created_at", time.as_deref());
+                let mut metadata = ObjectBuilder::default();
+                metadata.optional(
+                    NAME,
+                    extra_data(&conversation, own.as_ref().map(|(name, _)| *name)),
+                );
+                item.header(&name, header, metadata)
             }
-            metadata.optional(NAME, conversation.extra_members(&known));
-            item.header(&name, header, metadata)
-        } else {
-            let at = path.joint.and_then(|joint| converter.reported_at[joint]);
-            let at = at.map(|at| tree.nodes[at].id.as_ref());
-            metadata.raw("lineage", native::lineage("branch", &key::id_for_key(&name), at));
-            item.header(&format!("{name}.{number}"), header, metadata)
+            nth => {
+                let at = path.joint.and_then(|joint| converter.states[joint].message);
+                let at = at.map(|at| tree.nodes[at].id.as_ref());
+                item.branch_header((&name, nth), title.as_deref(), at)
+            }
         };
         let session = converter.path(path, &header);
-        if number == 0 || session.len() > 1 {
+        if sessions.is_empty() || session.len() > 1 {
             sessions.push(session);
         }
     }
     Some(sessions)
 }
 
-/// The latest call on the path to a node, and whether it was answered there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LatestCall {
-    node: usize,
-    answered: bool,
+/// The members of a conversation without a native equivalent; `id` has its id.
+fn extra_data(conversation: &Object<'_>, id: Option<&str>) -> Option<Vec<u8>> {
+    let mut known = CONVERSATION.to_vec();
+    known.extend(id);
+    // Usually both ids are equal.
+    let other = id.and_then(|_| conversation.get("conversation_id"));
+    if other == conversation.get("id") {
+        known.push("conversation_id");
+    }
+    conversation.extra_members(&known)
+}
+
+/// The state after a node.
+#[derive(Clone, Copy, Default)]
+struct NodeState {
+    /// The call that a following result would answer.
+    call: Option<usize>,
+    is_answered: bool,
+    /// The node of the latest message.
+    message: Option<usize>,
 }
 
 /// The nodes of a tool result so far.
@@ -95,10 +102,7 @@ struct ResultNodes<'a> {
 struct TreeConverter<'a, 'r> {
     item: &'r InputValue<'r>,
     nodes: &'r [TreeNode<'a>],
-    /// For each node, the call that a following result would answer.
-    calls: Vec<Option<LatestCall>>,
-    /// For each node, the node of the latest message at or before it.
-    reported_at: Vec<Option<usize>>,
+    states: Vec<NodeState>,
     session: Session,
     /// Reasoning nodes waiting for their answer.
     thoughts: Vec<usize>,
@@ -111,8 +115,7 @@ impl<'a> TreeConverter<'a, '_> {
     fn path(&mut self, path: &Path, header: &[u8]) -> Session {
         self.session = Session::default();
         self.session.push_new(header);
-        let mut call = path.joint.and_then(|joint| self.calls[joint]);
-        let mut reported = path.joint.and_then(|joint| self.reported_at[joint]);
+        let mut state = path.joint.map(|joint| self.states[joint]).unwrap_or_default();
         for &nth in &path.entries {
             let node = &self.nodes[nth];
             match node.kind {
@@ -126,13 +129,10 @@ impl<'a> TreeConverter<'a, '_> {
                     self.add_passthrough(node);
                 }
                 NodeKind::Tool => {
-                    if self.result(nth, call.map(|call| call.node)) {
-                        reported = Some(nth);
+                    if self.result(nth, state.call) {
+                        state.message = Some(nth);
                     }
-                    call = call.map(|call| LatestCall {
-                        answered: true,
-                        ..call
-                    });
+                    state.is_answered = true;
                 }
                 NodeKind::Message => {
                     self.end_answer();
@@ -140,22 +140,19 @@ impl<'a> TreeConverter<'a, '_> {
                         let what = format!("node '{}': {fault}", node.id);
                         self.report.damage(self.item.place, what);
                     }
-                    if node.author.get("role") != Some(b"\"assistant\"") {
+                    if !node.is_reply() {
                         self.end();
                     }
-                    call = match node.tool() {
-                        Some(_) => Some(LatestCall {
-                            node: nth,
-                            answered: false,
-                        }),
-                        None => call.filter(|call| !call.answered),
-                    };
+                    match node.tool() {
+                        Some(_) => state.call = Some(nth),
+                        None => state.call = state.call.filter(|_| !state.is_answered),
+                    }
+                    state.is_answered = false;
                     self.add_message(nth);
-                    reported = Some(nth);
+                    state.message = Some(nth);
                 }
             }
-            self.calls[nth] = call;
-            self.reported_at[nth] = reported;
+            self.states[nth] = state;
         }
         self.end();
         std::mem::take(&mut self.session)
@@ -175,12 +172,12 @@ impl<'a> TreeConverter<'a, '_> {
             }
             None => drop(draft.raw("content", content.value())),
         }
-        let mut own = self.extra_metadata(node, &content);
-        self.add_pending_reasoning(&mut draft, &mut own);
+        self.annotate(&mut draft, node, &content);
+        self.add_pending_reasoning(&mut draft);
         if content.is_context {
             draft.raw("category", "\"context\"");
         }
-        self.finish(node, draft, own);
+        self.finish(node, draft);
     }
 
     /// Adds a tool result; `false` if it continues the previous one.
@@ -218,16 +215,15 @@ impl<'a> TreeConverter<'a, '_> {
         if let Some(call) = answer.call {
             draft.raw("tool_call_id", quoted(&call_id(&self.nodes[call])));
         }
-        let mut own = self.extra_metadata(node, &answer.content);
-        own.list("nodes", &answer.more);
-        self.finish(node, draft, own);
+        self.annotate(&mut draft, node, &answer.content);
+        draft.note("nodes", listed(&answer.more));
+        self.finish(node, draft);
     }
 
     /// Adds the waiting reasoning nodes to a message.
-    fn add_pending_reasoning(&mut self, draft: &mut AnnotatedDraft, own: &mut ObjectBuilder) {
-        let reasoning_parts = std::mem::take(&mut self.thoughts);
-        let noted = |nth: &usize, known: &[&str], content: Option<Vec<u8>>| {
-            let node = &self.nodes[*nth];
+    fn add_pending_reasoning(&mut self, draft: &mut AnnotatedDraft) {
+        let noted = |nth: usize, known: &[&str], content: Option<Vec<u8>>| {
+            let node = &self.nodes[nth];
             let mut note = ObjectBuilder::default();
             note.text("node", &node.id);
             let members = node.message.members();
@@ -238,85 +234,76 @@ impl<'a> TreeConverter<'a, '_> {
             note.finish()
         };
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
-        for nth in &reasoning_parts {
-            let (reasoning, rest) = content::reasoning_parts(self.nodes[*nth].message.get("content"));
+        for nth in std::mem::take(&mut self.thoughts) {
+            let (reasoning, rest) = content::reasoning_parts(self.nodes[nth].message.get("content"));
             parts.extend(reasoning);
             notes.push(noted(nth, &["author", "content"], rest));
         }
-        draft.list("reasoning", &parts);
-        own.list("thoughts", &notes);
-        let recaps = std::mem::take(&mut self.recaps);
-        if !recaps.is_empty() {
-            own.raw(
-                "recaps",
-                array(recaps.iter().map(|nth| noted(nth, &["author"], None))),
-            );
-        }
+        let recaps = std::mem::take(&mut self.recaps).into_iter();
+        let recaps: Vec<_> = recaps.map(|nth| noted(nth, &["author"], None)).collect();
+        draft
+            .list("reasoning", &parts)
+            .note("thoughts", listed(&notes))
+            .note("recaps", listed(&recaps));
     }
 
     /// Adds the waiting nodes that no answer followed.
     fn end(&mut self) {
         self.end_answer();
-        let nodes = self.nodes;
-        if let Some(first) = self.thoughts.first().map(|nth| &nodes[*nth]) {
+        if let Some(first) = self.thoughts.first().map(|nth| &self.nodes[*nth]) {
             let mut draft = AnnotatedDraft::new("assistant");
             draft.raw("content", "null");
-            let mut own = ObjectBuilder::default();
-            self.add_pending_reasoning(&mut draft, &mut own);
-            self.finish(first, draft, own);
+            self.add_pending_reasoning(&mut draft);
+            self.finish(first, draft);
         }
         for nth in std::mem::take(&mut self.recaps) {
-            self.add_passthrough(&nodes[nth]);
+            self.add_passthrough(&self.nodes[nth]);
         }
     }
 
     /// Adds a passthrough record for a node that is not a message.
     fn add_passthrough(&mut self, node: &TreeNode<'_>) {
-        self.item
-            .push(&mut self.session, passthrough(KINDS.format.name(), node.raw));
+        self.item.push(&mut self.session, passthrough(NAME, node.raw));
     }
 
-    /// The message data without a native member.
-    fn extra_metadata(&mut self, node: &TreeNode<'_>, content: &NodeContent<'_>) -> ObjectBuilder {
+    /// Adds the data of a message without a native member.
+    fn annotate(&mut self, draft: &mut AnnotatedDraft, node: &TreeNode<'_>, content: &NodeContent<'_>) {
         self.attachments(node);
-        let mut own = ObjectBuilder::default();
-        own.optional("message", extra_members(node));
-        own.optional("content", content.rest.as_ref());
-        own.optional("parts", content.notes());
-        own
+        draft
+            .note("message", extra_members(node))
+            .note("content", content.rest.clone())
+            .note("parts", content.notes());
     }
 
     /// Attached files are separate from the export: their description is kept, their content is lost.
     fn attachments(&mut self, node: &TreeNode<'_>) {
-        let files = node.message.object("metadata").and_then(|reported| {
-            let files = json::elements(reported.get("attachments")?, Dialect::Strict)?;
-            Some(files.len() as u64)
-        });
-        self.report.count_loss(Loss::Attachment, files.unwrap_or(0));
+        let files = node.metadata.as_ref().and_then(|own| own.list("attachments"));
+        self.report
+            .count_loss(Loss::Attachment, files.map_or(0, |files| files.len() as u64));
     }
 
     /// Completes a message and adds it to the session.
-    fn finish(&mut self, node: &TreeNode<'_>, mut draft: AnnotatedDraft, own: ObjectBuilder) {
+    fn finish(&mut self, node: &TreeNode<'_>, mut draft: AnnotatedDraft) {
         draft.optional("name", node.author.string("name"));
         if node.is_first {
             draft.raw("id", quoted(&node.id));
         }
-        if let Some(time) = node.time() {
-            draft.raw("timestamp", quoted(&time));
+        draft.optional("timestamp", node.time().map(|time| quoted(&time)));
+        if node.is_reply() {
+            let model = node.metadata.as_ref().and_then(|own| own.string("model_slug"));
+            draft.optional("model", model);
         }
-        let model = node.message.object("metadata");
-        if let Some(model) = model.as_ref().and_then(|reported| reported.string("model_slug"))
-            && node.author.get("role") == Some(b"\"assistant\"")
-        {
-            draft.raw("model", model);
-        }
-        draft.metadata(NAME, (!own.is_empty()).then(|| own.finish()));
-        self.item.push(&mut self.session, draft.body(Api::OpenaiChat));
+        self.item.push(&mut self.session, draft.body_of(NAME));
     }
 }
 
 fn call_id(node: &TreeNode<'_>) -> String {
     format!("call_{}", node.id)
+}
+
+/// An array of annotations, unless it is empty.
+fn listed(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
+    (!notes.is_empty()).then(|| array(notes))
 }
 
 /// The members of a message without a native equivalent.
@@ -329,16 +316,11 @@ fn extra_members(node: &TreeNode<'_>) -> Option<Vec<u8>> {
         known.push("id");
     }
     let mut built = ObjectBuilder::default();
-    let kept = node.message.extra_members(&known);
-    let own = kept.as_deref().and_then(Object::of).unwrap_or_default();
-    for (name, value) in own.members() {
-        built.raw(name, value);
-    }
-    let reported: Option<Cow<'_, [u8]>> = node.message.get("metadata").map(|raw| {
-        let rest = Object::of(raw).map(|reported| reported.extra_members(&["model_slug"]));
-        rest.map_or(raw.into(), |rest| rest.unwrap_or_default().into())
-    });
-    built.optional("metadata", reported.filter(|reported| !reported.is_empty()));
+    node.message.add_extra_members(&mut built, &known);
+    match &node.metadata {
+        Some(own) => built.optional("metadata", own.extra_members(&["model_slug"])),
+        None => built.optional("metadata", node.message.get("metadata")),
+    };
     built.optional("author", node.author.extra_members(&["role", "name"]));
     (!built.is_empty()).then(|| built.finish())
 }

@@ -79,16 +79,10 @@ fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
         by_id.get(&parent).copied().filter(|parent| *parent != nth)
     };
     let parents: Vec<_> = (0..count).map(parent).collect();
-    let is_end = branches::are_ends(&parents);
     let current = conversation.filled("current_leaf_message_uuid");
     let active = current.and_then(|uuid| by_id.get(&uuid).copied());
-    let ends = (0..count).filter(|nth| is_end[*nth]);
-    // Messages in a cycle have no last one.
-    branches::paths(
-        &parents,
-        active.or(count.checked_sub(1)),
-        ends.chain((0..count).rev()),
-    )
+    let order: Vec<usize> = (0..count).collect();
+    branches::paths(&parents, active.or(order.last().copied()), &order)
 }
 
 fn title<'a>(conversation: &Object<'a>) -> Option<(&'static str, std::borrow::Cow<'a, str>)> {

@@ -1,6 +1,7 @@
 //! Converts items to messages: user messages, and replies with reasoning and with the results in call states.
 
-use crate::format::request::draft::{self, AnnotatedDraft};
+use crate::format::request::contents;
+use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{extra_members, extra_object};
 pub use crate::model::json::member_text as text;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
@@ -128,16 +129,7 @@ fn results(item: &[u8], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
 /// The result in a call state: a string, or one part per item; `None` if there is none yet.
 pub fn output(state: &[u8]) -> Option<Vec<u8>> {
     let items = json::list(state, "output");
-    let text = |item: &&[u8]| {
-        json::member(item, "content")
-            .filter(|raw| raw.starts_with(b"\""))
-            .map(<[u8]>::to_vec)
-    };
-    let texts: Vec<Vec<u8>> = items.iter().filter_map(text).collect();
-    match texts.as_slice() {
-        [] if items.is_empty() => None,
-        [] => Some(quoted("")),
-        [text] => Some(text.clone()),
-        texts => Some(array(texts.iter().map(|text| draft::text_part(text)))),
-    }
+    let texts = items.iter().filter_map(|item| json::member(item, "content"));
+    let texts: Vec<&[u8]> = texts.filter(|raw| raw.starts_with(b"\"")).collect();
+    (!items.is_empty()).then(|| contents::of_texts(&texts, b"\"\""))
 }

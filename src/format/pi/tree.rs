@@ -109,12 +109,8 @@ impl<'a> EntryTree<'a> {
     fn climb(&mut self) {
         let count = self.entries.len();
         let own = |nth: &usize| self.in_tree[*nth];
-        let is_end = branches::are_ends(&self.parents);
-        let leaves = (0..count).filter(own).filter(|nth| is_end[*nth]);
-        // Entries in a cycle have no last one.
-        let rest = (0..count).rev().filter(own);
-        let leaf = rest.clone().next();
-        let mut paths = branches::paths(&self.parents, leaf, leaves.chain(rest));
+        let order: Vec<usize> = (0..count).filter(own).collect();
+        let mut paths = branches::paths(&self.parents, order.last().copied(), &order);
         let mut main = paths.remove(0);
         let is_message = |nth: &usize| {
             let entry = &self.entries[*nth];

@@ -52,6 +52,19 @@ pub fn joined(parts: &[Vec<u8>], silent: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The content of parts that are texts as JSON strings, or any other values; `silent` if there are none.
+pub fn of_texts<V: AsRef<[u8]>>(parts: &[V], silent: &[u8]) -> Vec<u8> {
+    let is_text = |part: &V| part.as_ref().starts_with(b"\"");
+    match parts {
+        [] => silent.to_vec(),
+        [text] if is_text(text) => text.as_ref().to_vec(),
+        parts => array(parts.iter().map(|part| match is_text(part) {
+            true => draft::text_part(part.as_ref()),
+            false => part.as_ref().to_vec(),
+        })),
+    }
+}
+
 /// Joins texts with newlines into a JSON string.
 pub fn texts<'a>(texts: impl Iterator<Item = Cow<'a, str>>) -> Vec<u8> {
     quoted(&texts.collect::<Vec<_>>().join("\n"))

@@ -247,3 +247,10 @@ pub fn noted(rest: Option<Vec<u8>>) -> Vec<u8> {
 pub fn call_notes(notes: &[Vec<u8>]) -> Option<Vec<u8>> {
     notes.iter().any(|note| note != b"{}").then(|| json::array(notes))
 }
+
+/// The annotations of all parts, with null for a part without one; `None` if there are none.
+pub fn part_notes(notes: &[Option<Vec<u8>>]) -> Option<Vec<u8>> {
+    let note = |note: &Option<Vec<u8>>| note.clone().unwrap_or_else(|| b"null".to_vec());
+    let has_notes = notes.iter().any(Option::is_some);
+    has_notes.then(|| json::array(notes.iter().map(note)))
+}
