@@ -6,12 +6,8 @@ use crate::error::Position;
 use crate::format::content;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
-use crate::format::request::Api;
-use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
+use crate::model::json::{array, quoted};
 use crate::model::time;
-
-/// Members of a message that are converted.
-const MESSAGE: [&str; 5] = ["sender", "text", "content", "attachments", "created_at"];
 
 /// The native messages, and the id of the last; `None` if the value has no sender.
 pub fn records(
@@ -23,67 +19,39 @@ pub fn records(
     let role = if sender == "human" { "user" } else { &sender };
     let uuid = message.filled("uuid");
     let blocks = message.list("content").unwrap_or_default();
-    let known = block::are_known(&blocks);
-    let mut pieces = match known {
+    let is_known = block::are_known(&blocks);
+    let text = message.string("text").unwrap_or(b"\"\"");
+    let mut messages = match is_known {
         true => block::block_messages(&blocks, uuid.as_deref().unwrap_or_default()),
-        false => vec![BlockMessage::of_text(message.string("text").unwrap_or(b"\"\""))],
+        false => vec![BlockMessage::of_text(text)],
     };
-    let text = message.string("text").filter(|text| *text != b"\"\"");
-    if !known && text.is_none() {
-        let unknown = content::unknown_parts(message.get("content").unwrap_or_default());
-        let missing = || {
-            (message.get("text").is_none() && message.get("content").is_none())
-                .then(|| "message without content".to_string())
-        };
-        if let Some(fault) = unknown.or_else(missing) {
-            report.damage(place, fault);
-        }
+    if !is_known
+        && text == b"\"\""
+        && let Some(fault) = fault(message)
+    {
+        report.damage(place, fault);
     }
     let attachments = message.list("attachments").unwrap_or_default();
     let attachments: Vec<Object<'_>> = attachments.into_iter().filter_map(Object::of).collect();
-    let texts = attachments
-        .iter()
-        .filter_map(|file| file.string("extracted_content"));
-    for text in texts {
-        match pieces.iter_mut().find(|piece| !piece.is_result) {
-            Some(piece) => piece.append(text),
-            None => pieces.push(BlockMessage::of_text(text)),
-        }
-    }
-    let without = attachments
-        .iter()
-        .filter(|file| file.string("extracted_content").is_none());
-    let files = message.list("files").map_or(0, |files| files.len());
-    report.count_loss(Loss::Attachment, (without.count() + files) as u64);
+    add_files(message, &attachments, &mut messages, report);
     let time = moment(message, "created_at", place, report);
-    let mut extra = ObjectBuilder::default();
-    let mut names = MESSAGE.to_vec();
-    names.truncate(if time.is_some() { 5 } else { 4 });
-    names.extend(uuid.as_ref().map(|_| "uuid"));
-    extra.optional("message", message.extra_members(&names));
-    if !known && !blocks.is_empty() {
-        extra.optional("content", message.get("content"));
-    }
-    let files = attachments
-        .iter()
-        .map(|file| file.extra_members(&["extracted_content"]));
-    let files: Vec<_> = files
-        .map(|file| file.unwrap_or_else(|| b"null".to_vec()))
-        .collect();
-    extra.list("attachments", &files);
-    let mut extra = Some(extra.finish());
     let mut last = None;
     let mut bodies = Vec::new();
-    for piece in pieces {
-        let (mut draft, mut own) = piece.draft(role);
-        let first = extra.take();
-        for (name, value) in first
-            .as_deref()
-            .and_then(Object::of)
-            .unwrap_or_default()
-            .members()
-        {
-            own.raw(name, value);
+    for message_of_blocks in messages {
+        let mut draft = message_of_blocks.draft(role);
+        if bodies.is_empty() {
+            let mut known = vec!["sender", "text", "content", "attachments"];
+            known.extend(time.as_ref().map(|_| "created_at"));
+            known.extend(uuid.as_ref().map(|_| "uuid"));
+            let unknown = message.get("content").filter(|_| !is_known && !blocks.is_empty());
+            let files = attachments.iter().map(|file| {
+                let rest = file.extra_members(&["extracted_content"]);
+                rest.unwrap_or_else(|| b"null".to_vec())
+            });
+            draft
+                .note("message", message.extra_members(&known))
+                .note("content", unknown.map(<[u8]>::to_vec))
+                .note("attachments", (!attachments.is_empty()).then(|| array(files)));
         }
         if let Some(uuid) = &uuid {
             let id = match bodies.len() {
@@ -93,13 +61,39 @@ pub fn records(
             draft.raw("id", quoted(&id));
             last = Some(id);
         }
-        if let Some(time) = &time {
-            draft.raw("timestamp", quoted(time));
-        }
-        draft.metadata(NAME, (!own.is_empty()).then(|| own.finish()));
-        bodies.push(draft.body(Api::OpenaiChat));
+        draft.optional("timestamp", time.as_ref().map(|time| quoted(time)));
+        bodies.push(draft.body_of(NAME));
     }
     Some((bodies, last))
+}
+
+/// The fault of a message without text and without a known block.
+fn fault(message: &Object<'_>) -> Option<String> {
+    let content = message.get("content");
+    let is_missing = message.get("text").is_none() && content.is_none();
+    let missing = is_missing.then(|| "message without content".to_string());
+    content.and_then(content::unknown_parts).or(missing)
+}
+
+/// Appends the texts of attached files to the first message that is not a result; reports files without text.
+fn add_files<'a>(
+    message: &Object<'a>,
+    attachments: &[Object<'a>],
+    messages: &mut Vec<BlockMessage<'a>>,
+    report: &mut Report,
+) {
+    let texts: Vec<&[u8]> = { attachments.iter() }
+        .filter_map(|file| file.string("extracted_content"))
+        .collect();
+    let files = message.list("files").map_or(0, |files| files.len());
+    let lost = attachments.len() - texts.len() + files;
+    report.count_loss(Loss::Attachment, lost as u64);
+    for text in texts {
+        match messages.iter_mut().find(|message| !message.is_result) {
+            Some(message) => message.append(text),
+            None => messages.push(BlockMessage::of_text(text)),
+        }
+    }
 }
 
 /// A time with its digits unchanged; without a zone it is in UTC.
@@ -113,10 +107,4 @@ pub fn moment(object: &Object<'_>, name: &str, place: Position, report: &mut Rep
         report.note(place, "timestamps without time zone read as UTC");
         zoned
     })
-}
-
-/// Whether a member is a list.
-pub fn is_list(object: &Object<'_>, name: &str) -> bool {
-    let list = object.get(name);
-    list.is_some_and(|raw| json::elements(raw, Dialect::Strict).is_some())
 }

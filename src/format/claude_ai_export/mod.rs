@@ -15,19 +15,17 @@
 //! Undocumented cases: the text of an attachment is appended to its message as a part; a result without an open call
 //! names none.
 //!
-//! Not on the kit: the kit computes residues with an encoder, which a read-only format lacks, and a document on the kit
-//! is one session, but a conversation with branches is several.
+//! Not on the kit, which computes residues with an encoder that a read-only format lacks. A document on the kit is one
+//! session, but a conversation with branches is several.
 
 mod block;
 mod message;
 mod read;
-mod signature;
 #[cfg(test)]
 mod tests;
 
-pub(super) use signature::SIGNATURE;
-
 use super::conversation_list::{self, Kinds};
+use super::detect::{ObjectShape, Signature};
 use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// Claude.ai's exports, as a format.
@@ -38,6 +36,21 @@ pub const FORM: FormatSpec = FormatSpec {
     holds: SessionCount::Many,
     note: "Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Read-only; convert with --to openai-chat.",
     ..FormatSpec::BLANK
+};
+
+/// The signature of a conversation: messages specific to this format.
+pub(super) const SIGNATURE: Signature = Signature {
+    name: NAME,
+    what: "a Claude.ai export",
+    document: |shape| {
+        // A message that is damaged or truncated after its sender shows nothing else.
+        let is_message = |message: &ObjectShape<'_>| {
+            message.has("sender")
+                && (message.any(&["text", "content"]) || message.names().last() == Some("sender"))
+        };
+        shape.has_element("chat_messages", is_message)
+    },
+    ..Signature::BLANK
 };
 
 /// How the list is read.

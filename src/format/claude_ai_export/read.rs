@@ -1,40 +1,41 @@
 //! Converts a conversation to a session, and its branches to further sessions.
 
-use super::message::{self, is_list, moment};
-use super::{KINDS, NAME};
+use super::NAME;
+use super::message::{self, moment};
 use crate::format::branches::{self, Path};
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;
-use crate::format::native::{self, HeaderBuilder};
+use crate::format::native::HeaderBuilder;
 use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::model::json::ObjectBuilder;
-use crate::model::key;
 use crate::model::session::Session;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The sessions of a conversation; `None` if the value is not one.
 pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Session>> {
     let conversation = Object::of(item.bytes)?;
-    if !is_list(&conversation, "chat_messages") {
-        return None;
-    }
-    let raws = conversation.list("chat_messages").unwrap_or_default();
+    let raws = conversation.list("chat_messages")?;
     let messages: Vec<Object<'_>> = raws
         .iter()
         .map(|raw| Object::of(raw).unwrap_or_default())
         .collect();
-    if conversation.get("account").is_some_and(|raw| raw != b"null") {
-        report.count_loss(Loss::Header, 1);
-    }
+    let has_account = conversation.get("account").is_some_and(|raw| raw != b"null");
+    report.count_loss(Loss::Header, u64::from(has_account));
     let uuid = conversation.filled("uuid");
-    let name = uuid.as_ref().map_or_else(|| item.name(), |uuid| uuid.to_string());
+    let name = uuid.map_or_else(|| item.name(), Cow::into_owned);
+    let title = title(&conversation);
     let mut ids: Vec<Option<String>> = vec![None; messages.len()];
     let mut sessions = Vec::new();
     for path in paths(&conversation, &messages) {
         let header = match sessions.len() {
-            0 => main(item, &conversation, &name, report),
-            nth => branch(item, &conversation, (&name, nth), &ids, &path),
+            0 => main_header(item, &conversation, &name, report),
+            nth => {
+                let at = path.joint.and_then(|joint| ids[joint].as_deref());
+                let title = title.as_ref().map(|(_, title)| title.as_ref());
+                item.branch_header((&name, nth), title, at)
+            }
         };
         let mut session = Session::default();
         session.push_new(&header);
@@ -48,7 +49,7 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
                 None => {
                     let what = format!("message {} has no sender; kept unchanged", nth + 1);
                     report.damage(item.place, what);
-                    item.push(&mut session, passthrough(KINDS.format.name(), raws[nth]));
+                    item.push(&mut session, passthrough(NAME, raws[nth]));
                 }
             }
             ids[nth] = last.clone();
@@ -60,13 +61,15 @@ pub fn sessions(item: &InputValue<'_>, report: &mut Report) -> Option<Vec<Sessio
 
 /// The paths through the messages: their order in the file, unless they have parents.
 fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
-    let count = messages.len();
-    let is_tree = messages
-        .iter()
-        .any(|message| message.filled("parent_message_uuid").is_some());
-    if !is_tree {
-        let entries = (0..count).collect();
-        return vec![Path { entries, joint: None }];
+    let order: Vec<usize> = (0..messages.len()).collect();
+    let named: Vec<_> = { messages.iter() }
+        .map(|message| message.filled("parent_message_uuid"))
+        .collect();
+    if named.iter().all(Option::is_none) {
+        return vec![Path {
+            entries: order,
+            joint: None,
+        }];
     }
     let mut by_id = HashMap::new();
     for (nth, message) in messages.iter().enumerate() {
@@ -74,23 +77,20 @@ fn paths(conversation: &Object<'_>, messages: &[Object<'_>]) -> Vec<Path> {
             by_id.entry(uuid).or_insert(nth);
         }
     }
-    let parent = |nth: usize| {
-        let parent = messages[nth].filled("parent_message_uuid")?;
-        by_id.get(&parent).copied().filter(|parent| *parent != nth)
-    };
-    let parents: Vec<_> = (0..count).map(parent).collect();
     let current = conversation.filled("current_leaf_message_uuid");
     let active = current.and_then(|uuid| by_id.get(&uuid).copied());
-    let order: Vec<usize> = (0..count).collect();
+    let parents = branches::parents(&by_id, named);
     branches::paths(&parents, active.or(order.last().copied()), &order)
 }
 
-fn title<'a>(conversation: &Object<'a>) -> Option<(&'static str, std::borrow::Cow<'a, str>)> {
+/// The title, and the member that has it.
+fn title<'a>(conversation: &Object<'a>) -> Option<(&'static str, Cow<'a, str>)> {
     let named = |name: &'static str| Some((name, conversation.filled(name)?));
     named("name").or_else(|| named("title"))
 }
 
-fn main(item: &InputValue<'_>, conversation: &Object<'_>, name: &str, report: &mut Report) -> Vec<u8> {
+/// The header of the active path.
+fn main_header(item: &InputValue<'_>, conversation: &Object<'_>, name: &str, report: &mut Report) -> Vec<u8> {
     let time = moment(conversation, "created_at", item.place, report);
     let title = title(conversation);
     let mut known = vec!["chat_messages", "account", "uuid"];
@@ -103,23 +103,4 @@ fn main(item: &InputValue<'_>, conversation: &Object<'_>, name: &str, report: &m
     let mut metadata = ObjectBuilder::default();
     metadata.optional(NAME, conversation.extra_members(&known));
     item.header(name, header, metadata)
-}
-
-fn branch(
-    item: &InputValue<'_>,
-    conversation: &Object<'_>,
-    (name, nth): (&str, usize),
-    ids: &[Option<String>],
-    path: &Path,
-) -> Vec<u8> {
-    let mut header = HeaderBuilder::default();
-    header.text(
-        "title",
-        title(conversation).as_ref().map(|(_, title)| title.as_ref()),
-    );
-    let at = path.joint.and_then(|joint| ids[joint].as_deref());
-    let lineage = native::lineage("branch", &key::id_for_key(name), at);
-    let mut metadata = ObjectBuilder::default();
-    metadata.raw("lineage", lineage);
-    item.header(&format!("{name}.{nth}"), header, metadata)
 }

@@ -100,6 +100,15 @@ fn the_text_is_used_if_no_block_is_known() {
 }
 
 #[test]
+fn a_string_among_blocks_is_a_text() {
+    let found = json!({"type": "tool_result", "tool_use_id": "t", "content": ["found"]});
+    let all = read(&[message("m", "assistant", json!(["A.", text("B."), found]))]);
+    let content = json!([{"type": "text", "text": "A."}, {"type": "text", "text": "B."}]);
+    assert_eq!(all[0][1]["content"], content);
+    assert_eq!(all[0][2]["content"], "found");
+}
+
+#[test]
 fn files_with_text_are_parts_and_others_are_reported() {
     let mut requested = message("a", "human", json!([text("Sum up.")]));
     requested["attachments"] =
