@@ -3,30 +3,31 @@
 use super::message;
 use crate::format::report::{Loss, Report};
 use crate::format::request::part_losses;
+use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, wrapped};
 use crate::model::message::{Message, Role};
 
 /// The element of a message and its results; reports losses.
-pub fn element(messages: &[Message<'_>], report: &mut Report) -> Option<Vec<u8>> {
+pub fn element(messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
     if let Some(kept) = message::unchanged_element(messages) {
         return Some(kept);
     }
-    let first = messages.first()?;
-    let role = first.role();
+    let first = &messages.first()?.message;
     for message in messages {
-        count_losses(message, report);
+        count_losses(&message.message, report);
     }
-    let mut encoded = None;
     if messages.len() > 1 {
         for call in first.tool_calls() {
-            report.count_loss(Loss::Arguments, u64::from(message::is_respelled(&call.arguments)));
+            report.count_loss(
+                Loss::Arguments,
+                u64::from(message::is_reformatted(&call.arguments)),
+            );
         }
-        encoded = message::encode_element(messages, false);
+        if let Some(encoded) = message::encode_element(messages, false) {
+            return Some(encoded);
+        }
     }
-    if let Some(encoded) = encoded {
-        return Some(encoded);
-    }
-    let role = match role {
+    let role = match first.role() {
         // A result without its call, which was already reported.
         Role::Tool => return None,
         Role::Assistant if first.calls_tools() && first.text().is_empty() => return None,
@@ -74,12 +75,7 @@ fn content(message: &Message<'_>, report: &mut Report) -> Vec<u8> {
 
 /// Counts the data of a message that an element cannot represent.
 fn count_losses(message: &Message<'_>, report: &mut Report) {
-    for part in json::items(message.reasoning) {
-        part_losses::reasoning(part, report);
-    }
-    if message.name.is_some() && message.role() != Role::Tool {
-        report.count_loss(Loss::Name, 1);
-    }
+    part_losses::reasoning_and_name(message, report);
     if message.role() == Role::Tool {
         let others = json::items(message.content)
             .into_iter()

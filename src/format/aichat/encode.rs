@@ -36,43 +36,36 @@ fn below(value: &[u8], indent: usize, dash: bool, out: &mut String) {
         Some(b'{') => {
             let members = json::members(value, Dialect::Strict).unwrap_or_default();
             if members.is_empty() {
-                out.push_str(" {}\n");
-                return;
+                return out.push_str(" {}\n");
+            }
+            let column = " ".repeat(indent + 2);
+            if !dash {
+                out.push('\n');
             }
             for (nth, (name, value)) in members.iter().enumerate() {
-                match (nth, dash) {
-                    (0, true) => out.push(' '),
-                    _ => {
-                        if nth == 0 {
-                            out.push('\n');
-                        }
-                        out.push_str(&" ".repeat(indent + 2));
-                    }
-                }
+                let is_after_dash = dash && nth == 0;
+                out.push_str(if is_after_dash { " " } else { &column });
                 named(name, value, indent + 2, out);
             }
         }
         Some(b'[') => {
             let elements = json::items(value);
             if elements.is_empty() {
-                out.push_str(" []\n");
-                return;
+                return out.push_str(" []\n");
             }
             out.push('\n');
             // In the column of the name, or indented after a dash.
             let column = if dash { indent + 2 } else { indent };
-            for one in elements {
-                out.push_str(&element(one, column));
+            elements
+                .iter()
+                .for_each(|one| out.push_str(&element(one, column)));
+        }
+        first => {
+            out.push(' ');
+            match first {
+                Some(b'"') => text(&json::text(value).unwrap_or_default(), indent, true, out),
+                _ => out.push_str(&String::from_utf8_lossy(value)),
             }
-        }
-        Some(b'"') => {
-            out.push(' ');
-            text(&json::text(value).unwrap_or_default(), indent, true, out);
-            out.push('\n');
-        }
-        _ => {
-            out.push(' ');
-            out.push_str(&String::from_utf8_lossy(value));
             out.push('\n');
         }
     }

@@ -2,6 +2,7 @@
 //! the others.
 
 use crate::error::Position;
+use crate::model::record::mark_length;
 use std::ops::Range;
 
 /// A top-level member, or the lines before the first one.
@@ -22,13 +23,17 @@ pub struct ListElement {
     pub place: Position,
 }
 
-/// The members of a file, in order; they do not overlap and cover the whole file.
+/// The members of a file, in order; they do not overlap and cover the whole file after its byte order mark.
 pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
-    let mut place = Position { line: 0, offset: 0 };
+    let mark = mark_length(bytes);
+    let mut place = Position {
+        line: 0,
+        offset: mark as u64,
+    };
     // Indentation of the list's dashes.
     let mut dashes = None;
-    for full in bytes.split_inclusive(|byte| *byte == b'\n') {
+    for full in bytes[mark..].split_inclusive(|byte| *byte == b'\n') {
         place.line += 1;
         let start = place.offset as usize;
         let end = start + full.len();
@@ -36,41 +41,37 @@ pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
         let indent = line.iter().take_while(|byte| **byte == b' ').count();
         let text = &line[indent..];
         let is_dash = text == b"-" || text.starts_with(b"- ");
-        let name = (indent == 0 && !is_dash).then(|| name(text)).flatten();
-        match (name, sections.last_mut()) {
-            (Some((name, rest)), _) => {
-                dashes = None;
-                sections.push(Section {
-                    name: Some(name),
+        let named = (indent == 0 && !is_dash).then(|| name(text)).flatten();
+        if let (None, Some(section)) = (named, sections.last_mut()) {
+            section.bytes.end = end;
+            let begins = is_dash && section.rest.is_empty() && *dashes.get_or_insert(indent) == indent;
+            match section.elements.last_mut() {
+                _ if begins => section.elements.push(ListElement {
                     bytes: start..end,
                     place,
-                    rest,
-                    elements: Vec::new(),
-                });
+                }),
+                Some(element) => element.bytes.end = end,
+                None => {}
             }
-            (None, Some(section)) => {
-                section.bytes.end = end;
-                let begins = is_dash && section.rest.is_empty() && *dashes.get_or_insert(indent) == indent;
-                match section.elements.last_mut() {
-                    _ if begins => section.elements.push(ListElement {
-                        bytes: start..end,
-                        place,
-                    }),
-                    Some(element) => element.bytes.end = end,
-                    None => {}
-                }
-            }
-            (None, None) => sections.push(Section {
-                name: None,
+        } else {
+            dashes = None;
+            sections.push(Section {
+                name: named.map(|(name, _)| name),
                 bytes: start..end,
                 place,
-                rest: &[],
+                rest: named.map_or(&[], |(_, rest)| rest),
                 elements: Vec::new(),
-            }),
+            });
         }
         place.offset = end as u64;
     }
     sections
+}
+
+/// The elements of the members with this name.
+pub fn elements<'s>(sections: &'s [Section<'_>], name: &str) -> Vec<&'s ListElement> {
+    let named = sections.iter().filter(|section| section.name == Some(name));
+    named.flat_map(|section| &section.elements).collect()
 }
 
 /// The name of a member and the text after its colon; `None` for any other line.

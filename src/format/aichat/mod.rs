@@ -1,6 +1,9 @@
 //! aichat: YAML sessions with compressed and live messages. Supports the YAML that aichat writes: block lists and maps,
 //! and strings on one line, quoted or as a `|` block. Anchors, tags, folded strings and lists in brackets are rejected
-//! with their line. Not built on the kit, whose elements are JSON.
+//! with their line.
+//!
+//! Not on the kit, whose documents and elements are JSON, while the lines of a YAML element depend on its indentation.
+//! The two lists are not one list of elements either: a compaction moves messages from one to the other.
 //!
 //! | data | stored in |
 //! |---|---|

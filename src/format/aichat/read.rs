@@ -9,9 +9,9 @@ use crate::format::report::Report;
 use crate::format::workspace::Workspace;
 use crate::format::{DocumentSource, Format, content};
 use crate::model::event;
-use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
+use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
-use crate::model::message::Role;
+use crate::model::message::Category;
 use crate::model::record::mark_length;
 use crate::model::session::{Session, Traits};
 use crate::model::source_bytes::SourceBytes;
@@ -35,22 +35,19 @@ pub struct ReadElement {
     pub bytes: Range<usize>,
     /// Its lines in the session.
     pub lines: Range<usize>,
+    pub is_compressed: bool,
 }
 
 /// Reads the session, with the positions of its lines in the file.
 pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Session, Vec<ReadElement>)> {
-    let skipped = mark_length(source.bytes);
-    let sections = layout::sections(&source.bytes[skipped..]);
-    if !sections
-        .iter()
-        .any(|section| section.name == Some(LIVE) || section.name == Some(COMPRESSED))
-    {
+    let sections = layout::sections(source.bytes);
+    let is_list = |section: &Section<'_>| matches!(section.name, Some(LIVE | COMPRESSED));
+    if !sections.iter().any(is_list) {
         let error = Error::data("not an aichat session: no messages");
         return Err(error.hint("'messages:' must start a line"));
     }
     let mut reading = AichatReader {
-        bytes: &source.bytes[skipped..],
-        skipped,
+        bytes: source.bytes,
         session: Session::default(),
         derive: Derive::default(),
         ids: Vec::new(),
@@ -59,32 +56,25 @@ pub fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<(Sess
     };
     let header = reading.header(source, &sections);
     reading.session.push_new(&header);
-    let list = |name: &str| -> Vec<&ListElement> {
-        let named = sections.iter().filter(|section| section.name == Some(name));
-        named.flat_map(|section| &section.elements).collect()
-    };
-    for element in list(COMPRESSED) {
-        reading.element(element);
+    for element in layout::elements(&sections, COMPRESSED) {
+        reading.element(element, true);
     }
-    let mut live = list(LIVE).into_iter();
-    if let (Some(first), Some(last)) = (reading.ids.first().cloned(), reading.ids.last().cloned()) {
-        reading.compressed(
-            live.as_slice().first().copied(),
-            [&first, &last],
-            source,
-            &mut live,
-        );
+    let mut live = layout::elements(&sections, LIVE).into_iter();
+    if let [first, .., last] | [first @ last] = reading.ids.as_slice() {
+        let covers = array([quoted(first), quoted(last)]);
+        let id = key::id_from("evt_", format!("{last}\n{}", key::sha256(source.bytes)));
+        if reading.compressed(&id, covers, live.as_slice().first().copied()) {
+            live.next();
+        }
     }
     for element in live {
-        reading.element(element);
+        reading.element(element, false);
     }
     Ok((reading.session, reading.elements))
 }
 
 struct AichatReader<'a> {
     bytes: &'a [u8],
-    /// Number of bytes before the elements.
-    skipped: usize,
     session: Session,
     derive: Derive,
     /// Ids of the messages so far.
@@ -94,41 +84,32 @@ struct AichatReader<'a> {
 }
 
 impl AichatReader<'_> {
-    fn place(&self, place: Position) -> Position {
-        Position {
-            offset: place.offset + self.skipped as u64,
-            ..place
-        }
+    /// Parses a range of lines, or returns the damage.
+    fn parsed(
+        &self,
+        bytes: &Range<usize>,
+        mut place: Position,
+    ) -> std::result::Result<Vec<u8>, (Position, &'static str)> {
+        let lines = &self.bytes[bytes.clone()];
+        let (before, what) = match std::str::from_utf8(lines).map(|text| (text, yaml::value(text))) {
+            Ok((_, Ok(value))) => return Ok(value),
+            Ok((text, Err(fault))) => {
+                let before = text.split_inclusive('\n').take(fault.line);
+                (before.map(str::len).sum(), fault.what)
+            }
+            Err(error) => (error.valid_up_to(), "not UTF-8"),
+        };
+        place.line += memchr::memchr_iter(b'\n', &lines[..before]).count() as u64;
+        place.offset += before as u64;
+        Err((place, what))
     }
 
     /// Parses a range of lines; reports damage.
     fn value(&mut self, bytes: &Range<usize>, place: Position) -> Option<Vec<u8>> {
-        let lines = &self.bytes[bytes.clone()];
-        let mut at = self.place(place);
-        let text = match std::str::from_utf8(lines) {
-            Ok(text) => text,
-            Err(error) => {
-                let before = &lines[..error.valid_up_to()];
-                at.line += before.iter().filter(|byte| **byte == b'\n').count() as u64;
-                at.offset += before.len() as u64;
-                self.report.damage(at, "not UTF-8");
-                return None;
-            }
-        };
-        match yaml::value(text) {
-            Ok(value) => Some(value),
-            Err(fault) => {
-                let before = text
-                    .split_inclusive('\n')
-                    .take(fault.line)
-                    .map(str::len)
-                    .sum::<usize>();
-                at.line += fault.line as u64;
-                at.offset += before as u64;
-                self.report.damage(at, fault.what);
-                None
-            }
-        }
+        let parsed = self.parsed(bytes, place);
+        parsed
+            .map_err(|(place, what)| self.report.damage(place, what))
+            .ok()
     }
 
     fn header(&mut self, source: &DocumentSource<'_>, sections: &[Section<'_>]) -> Vec<u8> {
@@ -137,9 +118,9 @@ impl AichatReader<'_> {
         let mut known: Vec<&str> = Vec::new();
         for section in sections {
             let Some(name) = section.name else { continue };
-            let place = self.place(section.place);
             if known.contains(&name) {
-                self.report.damage(place, format!("duplicate member {name}"));
+                self.report
+                    .damage(section.place, format!("duplicate member {name}"));
             }
             known.push(name);
             if [COMPRESSED, LIVE].contains(&name) {
@@ -150,14 +131,12 @@ impl AichatReader<'_> {
                     .any(|line| !line.is_empty());
                 let empty = matches!(section.rest, b"" | b"[]" | b"null" | b"~") && !filled;
                 if section.elements.is_empty() && !empty {
-                    self.report.damage(place, format!("{name} is not a list"));
+                    self.report.damage(section.place, format!("{name} is not a list"));
                 }
                 continue;
             }
-            let Some(value) = self.value(&section.bytes, section.place) else {
-                continue;
-            };
-            own.optional(name, json::member(&value, name));
+            let value = self.value(&section.bytes, section.place);
+            own.optional(name, value.as_deref().and_then(|value| json::member(value, name)));
         }
         let mut metadata = ObjectBuilder::default();
         let own = own.finish();
@@ -174,22 +153,19 @@ impl AichatReader<'_> {
         header.finish(&id)
     }
 
-    fn element(&mut self, element: &ListElement) {
+    fn element(&mut self, element: &ListElement, is_compressed: bool) {
         let first = self.session.len();
-        let mut place = self.place(element.place);
+        let mut place = element.place;
         place.offset = place.offset.max(1);
-        let value = self.value(&element.bytes, element.place);
-        // A list with one element, because it starts with a dash.
-        let value = value
-            .as_deref()
-            .and_then(|list| json::elements(list, json::Dialect::Strict));
-        let value = value.and_then(|list| list.first().map(|one| one.to_vec()));
-        let records = value
+        let value = self.value(&element.bytes, element.place).and_then(only);
+        // The ids of calls do not depend on a byte order mark.
+        let start = element.bytes.start - mark_length(self.bytes);
+        match value
             .as_ref()
-            .and_then(|one| message::records(one, &element.place.offset.to_string()));
-        match (records, value) {
-            (Some(records), one) => {
-                let content = one.as_deref().and_then(|one| json::member(one, "content"));
+            .and_then(|one| message::records(one, &start.to_string()))
+        {
+            Some(records) => {
+                let content = value.as_deref().and_then(|one| json::member(one, "content"));
                 if let Some(fault) = content.and_then(content::unknown_parts) {
                     self.report.damage(place, fault);
                 }
@@ -198,74 +174,59 @@ impl AichatReader<'_> {
                     self.session.push_made(body, place);
                 }
             }
-            (None, value) => {
-                let lines = &self.bytes[element.bytes.clone()];
-                let raw = value.inspect(|_| {
+            None => {
+                if value.is_some() {
                     self.report.damage(place, "not a message; kept unchanged");
-                });
-                let raw = raw.unwrap_or_else(|| quoted(&String::from_utf8_lossy(lines)));
+                }
+                let lines = || quoted(&String::from_utf8_lossy(&self.bytes[element.bytes.clone()]));
+                let raw = value.unwrap_or_else(lines);
                 self.session.push_made(passthrough(NAME, &raw), place);
             }
         }
         self.elements.push(ReadElement {
-            bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
+            bytes: element.bytes.clone(),
             lines: first..self.session.len(),
+            is_compressed,
         });
     }
 
     /// Appends the event for compressed messages, whose summary is the first live message if that has the system role.
-    fn compressed(
-        &mut self,
-        first: Option<&ListElement>,
-        ends: [&str; 2],
-        source: &DocumentSource<'_>,
-        live: &mut std::vec::IntoIter<&ListElement>,
-    ) {
-        let text = first.and_then(|element| {
-            let mut quiet = Report::default();
-            std::mem::swap(self.report, &mut quiet);
-            let value = self.value(&element.bytes, element.place);
-            std::mem::swap(self.report, &mut quiet);
-            let list = value
-                .as_deref()
-                .and_then(|list| json::elements(list, json::Dialect::Strict))?;
-            let one = list.first()?;
-            let system = json::member(one, "role") == Some(b"\"system\"");
-            json::member(one, "content")
-                .filter(|raw| system && raw.starts_with(b"\""))
-                .map(<[u8]>::to_vec)
-        });
-        let name = format!("{}\n{}", ends[1], key::sha256(source.bytes));
-        let covers = array(ends.map(quoted));
+    /// Whether this is the case.
+    fn compressed(&mut self, id: &str, covers: Vec<u8>, first: Option<&ListElement>) -> bool {
+        let parsed = first.and_then(|element| self.parsed(&element.bytes, element.place).ok());
+        let message = parsed.and_then(only).unwrap_or_default();
+        let is_system = json::member(&message, "role") == Some(b"\"system\"");
+        let text = json::member(&message, "content").filter(|raw| is_system && raw.starts_with(b"\""));
         // A summary does not cover system messages, but all compressed messages must be hidden.
-        let is_rule = |traits: Traits| matches!(traits.role, Role::System | Role::Developer);
-        let rules = self.session.messages().any(|(_, traits)| is_rule(traits));
-        let plain = text.is_some() && !rules;
-        let mut event = event::begin(
-            if plain { "summary" } else { "compact" },
-            &key::id_from("evt_", &name),
-        );
+        let is_rule = |traits: Traits| traits.role.category() == Category::System;
+        let has_rules = self.session.messages().any(|(_, traits)| is_rule(traits));
+        let is_plain = text.is_some() && !has_rules;
+        let mut event = event::begin(if is_plain { "summary" } else { "compact" }, id);
         event.text("at", event::EPOCH);
-        match &text {
-            Some(text) if plain => drop(event.raw("content", text).raw("covers", covers).text("by", NAME)),
-            text => {
-                event.text("strategy", NAME).raw("drop", array([covers]));
-                if let Some(text) = text {
-                    event.raw("summary", wrapped("content", text));
-                }
-            }
+        if is_plain {
+            event
+                .optional("content", text)
+                .raw("covers", covers)
+                .text("by", NAME);
+        } else {
+            event.text("strategy", NAME).raw("drop", array([covers]));
+            event.optional("summary", text.map(|text| wrapped("content", text)));
         }
         let line = self.session.len();
-        let place = first.map_or(Position { line: 0, offset: 1 }, |element| {
-            self.place(element.place)
-        });
+        let place = first.map_or(Position { line: 0, offset: 1 }, |element| element.place);
         self.session.push_made(event.finish(), place);
-        if let (Some(element), Some(_)) = (first, text) {
-            live.next();
-            self.elements.push(ReadElement {
-                bytes: self.skipped + element.bytes.start..self.skipped + element.bytes.end,
-                lines: line..line + 1,
-            });
-        }
+        let summary = first.filter(|_| text.is_some());
+        self.elements.extend(summary.map(|element| ReadElement {
+            bytes: element.bytes.clone(),
+            lines: line..line + 1,
+            is_compressed: false,
+        }));
+        text.is_some()
     }
+}
+
+/// The element of a list with one; a parsed element is such a list, because it starts with a dash.
+fn only(list: Vec<u8>) -> Option<Vec<u8>> {
+    let elements = json::elements(&list, Dialect::Strict)?;
+    elements.first().map(|one| one.to_vec())
 }

@@ -1,8 +1,9 @@
 //! Writes a session as a file: unchanged elements keep their lines, others are encoded as aichat does.
 
 use super::element::element;
+use super::layout::{self, ListElement, Section};
 use super::read::{self, ReadElement};
-use super::{COMPRESSED, LIVE, NAME, encode, layout, yaml};
+use super::{COMPRESSED, LIVE, NAME, encode, yaml};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
@@ -10,10 +11,11 @@ use crate::format::request::order;
 use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{DocumentSource, EditedSession, WritePurpose, WriteTarget, native, written};
 use crate::model::json::{self, Dialect, ObjectBuilder, array};
-use crate::model::message::{Message, Role};
+use crate::model::message::Category;
 use crate::model::record::mark_length;
-use crate::model::session::{Class, Session};
+use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -25,54 +27,33 @@ pub fn write(
 ) -> Result<()> {
     if purpose == WritePurpose::Export {
         let keeps_event = |index: usize| {
-            let name = session
-                .record(index)
-                .event()
-                .map(|event| event.name().into_owned());
+            let event = session.record(index).event().map(|event| event.name());
             matches!(
-                name.as_deref(),
+                event.as_deref(),
                 Some("truncate" | "compact" | "summary" | "restore")
             )
         };
         losses::records(session, is_lossless, keeps_event, report);
     }
-    if let Some(origin) = session.origin().filter(|_| was_read_from_file(session)) {
-        let built = with_changes(session, view, &origin.bytes, purpose, report)?;
-        return written(out.write_all(&built));
-    }
-    let own = session.metadata(NAME);
-    let mut text = String::new();
-    let settings = own
-        .as_deref()
-        .and_then(|own| json::members(own, Dialect::Strict))
-        .unwrap_or_default();
-    // aichat requires CLIENT:MODEL, and other formats have no client.
-    let given = Workspace::of(session).model.filter(|model| model.contains(&b':'));
-    let own = settings.iter().find(|(name, _)| name == "model");
-    match given.as_deref().or(own.map(|(_, model)| *model)) {
-        Some(model) => text.push_str(&encode::member("model", model)),
-        None if purpose == WritePurpose::Export => {
-            let what = "no model written, but aichat requires one; add --model CLIENT:MODEL";
-            report.note(Position::default(), what);
-        }
-        None => {}
-    }
-    let others = |name: &str| name != TRAILING_MEMBER && name != "model";
-    for (name, value) in settings.iter().filter(|(name, _)| others(name)) {
-        text.push_str(&encode::member(name, value));
-    }
-    let lists = lists(session, view, &[], b"", purpose, report);
-    text.push_str(&listed(COMPRESSED, &lists[0], 0));
-    text.push_str(&listed(LIVE, &lists[1], 0));
-    for (name, value) in settings.iter().filter(|(name, _)| name == TRAILING_MEMBER) {
-        text.push_str(&encode::member(name, value));
-    }
-    checked(&text, &lists)?;
-    written(out.write_all(text.as_bytes()))
+    let is_own = native::source_format(session).is_some_and(|format| format == NAME);
+    let file = match session.origin().filter(|_| is_own) {
+        Some(origin) => Cow::Borrowed(&origin.bytes[..]),
+        None => Cow::Owned(empty_file(session, purpose, report).into_bytes()),
+    };
+    let (_, elements) = read::session(&DocumentSource::alone(&file), &mut Report::default())?;
+    let writer = ListWriter {
+        session,
+        view,
+        file: &file,
+        elements: &elements,
+        purpose,
+    };
+    let mut lists = writer.lists(report);
+    writer.keep_others(&mut lists);
+    let built = with_lists(&file, &lists);
+    check(&built, &lists)?;
+    written(out.write_all(&built))
 }
-
-/// The member that aichat writes after the messages.
-const TRAILING_MEMBER: &str = "data_urls";
 
 /// Writes a session back to its file.
 pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &mut Report) -> Result<()> {
@@ -89,141 +70,118 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     Ok(())
 }
 
-/// Whether a session was read from a file of this format.
-fn was_read_from_file(session: &Session) -> bool {
-    native::source_format(session).is_some_and(|format| format == NAME)
-}
+/// The member that aichat writes after the messages.
+const TRAILING_MEMBER: &str = "data_urls";
 
-/// The session's file with its lists replaced and all other bytes unchanged.
-fn with_changes(
-    session: &Session,
-    view: &View,
-    file: &[u8],
-    purpose: WritePurpose,
-    report: &mut Report,
-) -> Result<Vec<u8>> {
-    let (_, elements) = read::session(&DocumentSource::alone(file), &mut Report::default())?;
-    let mut lists = lists(session, view, &elements, file, purpose, report);
-    let skipped = mark_length(file);
-    let bytes = &file[skipped..];
-    let sections = layout::sections(bytes);
-    keep_others((session, view), &elements, file, &mut lists, |element| {
-        let mut compressed = sections.iter().filter(|section| section.name == Some(COMPRESSED));
-        compressed.any(|section| section.bytes.contains(&(element.bytes.start - skipped)))
-    });
-    let mut built = file[..skipped].to_vec();
-    let has = |name: &str| sections.iter().any(|section| section.name == Some(name));
-    for section in &sections {
-        let own = match section.name {
-            Some(COMPRESSED) => &lists[0],
-            Some(LIVE) => &lists[1],
-            _ => {
-                built.extend_from_slice(&bytes[section.bytes.clone()]);
-                continue;
-            }
-        };
-        let name = section.name.unwrap_or_default();
-        if name == LIVE && !has(COMPRESSED) {
-            built.extend_from_slice(listed(COMPRESSED, &lists[0], 0).as_bytes());
+/// A file without messages, for a session that has none.
+fn empty_file(session: &Session, purpose: WritePurpose, report: &mut Report) -> String {
+    let own = session.metadata(NAME).unwrap_or_default();
+    let settings = json::members(&own, Dialect::Strict).unwrap_or_default();
+    let mut text = String::new();
+    // aichat requires CLIENT:MODEL, and other formats have no client.
+    let given = Workspace::of(session).model.filter(|model| model.contains(&b':'));
+    match given.as_deref().or(json::member(&own, "model")) {
+        Some(model) => text.push_str(&encode::member("model", model)),
+        None if purpose == WritePurpose::Export => {
+            let what = "no model written, but aichat requires one; add --model CLIENT:MODEL";
+            report.note(Position::default(), what);
         }
-        // Keep the indentation of the dashes.
-        let first = section.elements.first().map(|first| first.bytes.start);
-        let indent = first.map_or(0, |first| {
-            bytes[first..].iter().take_while(|byte| **byte == b' ').count()
-        });
-        match first.filter(|_| !own.is_empty()) {
-            Some(first) => built.extend_from_slice(&bytes[section.bytes.start..first]),
-            None => {
-                built.extend_from_slice(listed(name, own, indent).as_bytes());
-                continue;
-            }
-        }
-        for one in own {
-            if !built.ends_with(b"\n") {
-                built.push(b'\n');
-            }
-            built.extend_from_slice(&one.lines(indent));
-        }
+        None => {}
     }
-    let text = String::from_utf8_lossy(&built).into_owned();
-    checked(&text, &lists)?;
-    Ok(built)
-}
-
-/// Adds elements that are not messages, are damaged, or were compressed without a summary to their list, each after its
-/// predecessor.
-fn keep_others(
-    (session, view): (&Session, &View),
-    elements: &[ReadElement],
-    file: &[u8],
-    lists: &mut [Vec<NewElement>; 2],
-    is_compressed: impl Fn(&ReadElement) -> bool,
-) {
-    // The first element of a list may be the summary.
-    let is_summary = |line: usize| {
-        session
-            .record(line)
-            .event()
-            .is_some_and(|event| event.name() != "foreign")
+    let (after, before): (Vec<_>, Vec<_>) = { settings.iter() }
+        .filter(|(name, _)| name != "model")
+        .partition(|(name, _)| name == TRAILING_MEMBER);
+    let members = |members: Vec<&(Cow<'_, str>, &[u8])>| -> String {
+        let members = members.into_iter();
+        members.map(|(name, value)| encode::member(name, value)).collect()
     };
-    let shown: HashSet<usize> = view.items.iter().filter_map(Item::line).collect();
-    let is_summarized = view.items.iter().any(|item| item.summary(session).is_some());
-    for (nth, element) in elements.iter().enumerate() {
-        let line = element.lines.start;
-        let is_kept = match session.class(line) {
-            Class::Event => !is_summary(line),
-            _ => {
-                let is_hidden = !element.lines.clone().any(|line| shown.contains(&line));
-                is_hidden && !is_summarized && is_compressed(element)
-            }
-        };
-        if !is_kept {
-            continue;
-        }
-        let list = &mut lists[usize::from(!is_compressed(element))];
-        let before = list
-            .iter()
-            .rposition(|built| matches!(built, NewElement::Lines(before, _) if *before < nth));
-        let summary = list.first().is_some_and(
-            |built| matches!(built, NewElement::Value(raw) if json::member(raw, "role") == Some(b"\"system\"")),
-        );
-        let at = before.map_or(usize::from(summary), |before| before + 1);
-        list.insert(at, NewElement::Lines(nth, file[element.bytes.clone()].to_vec()));
-    }
+    text + &members(before) + LIVE + ": []\n" + &members(after)
 }
 
 /// An element of a list to write.
-enum NewElement {
+enum NewElement<'f> {
     /// An original element: its index, and its lines.
-    Lines(usize, Vec<u8>),
+    Lines(usize, &'f [u8]),
     Value(Vec<u8>),
 }
 
-impl NewElement {
-    fn lines(&self, indent: usize) -> Vec<u8> {
-        match self {
-            NewElement::Lines(_, lines) => lines.clone(),
-            NewElement::Value(value) => encode::element(value, indent).into_bytes(),
+/// The compressed and the live elements.
+type Lists<'f> = [Vec<NewElement<'f>>; 2];
+
+/// A file with its lists replaced and all other bytes unchanged.
+fn with_lists(file: &[u8], lists: &Lists<'_>) -> Vec<u8> {
+    let sections = layout::sections(file);
+    let has_compressed = sections.iter().any(|section| section.name == Some(COMPRESSED));
+    let mark = mark_length(file);
+    let mut built = file[..mark].to_vec();
+    for section in &sections {
+        // An element that was the last one of the file may lack its newline.
+        if built.len() > mark && !built.ends_with(b"\n") {
+            built.push(b'\n');
+        }
+        match section.name {
+            Some(COMPRESSED) => add_list(&mut built, COMPRESSED, &lists[0], Some((section, file))),
+            Some(LIVE) => {
+                if !has_compressed {
+                    add_list(&mut built, COMPRESSED, &lists[0], None);
+                }
+                add_list(&mut built, LIVE, &lists[1], Some((section, file)));
+            }
+            _ => built.extend_from_slice(&file[section.bytes.clone()]),
+        }
+    }
+    built
+}
+
+/// Appends a list, but not an empty one of compressed messages. The lines before its first element and the indentation
+/// of its dashes are those in the file.
+fn add_list(built: &mut Vec<u8>, name: &str, list: &[NewElement<'_>], source: Option<(&Section<'_>, &[u8])>) {
+    let before = source.and_then(|(section, file)| {
+        let first = section.elements.first()?;
+        Some((
+            &file[section.bytes.start..first.bytes.start],
+            &file[first.bytes.clone()],
+        ))
+    });
+    let indent = before.map_or(0, |(_, first)| {
+        first.iter().take_while(|byte| **byte == b' ').count()
+    });
+    match (list.is_empty(), before) {
+        (true, _) if name == COMPRESSED => {}
+        (true, _) => built.extend_from_slice(format!("{name}: []\n").as_bytes()),
+        (false, Some((before, _))) => built.extend_from_slice(before),
+        (false, None) => built.extend_from_slice(format!("{name}:\n").as_bytes()),
+    }
+    for one in list {
+        if !built.ends_with(b"\n") {
+            built.push(b'\n');
+        }
+        match one {
+            NewElement::Lines(_, lines) => built.extend_from_slice(lines),
+            NewElement::Value(value) => built.extend_from_slice(encode::element(value, indent).as_bytes()),
         }
     }
 }
 
-/// The lines of a list; none for an empty list of compressed messages.
-fn listed(name: &str, list: &[NewElement], indent: usize) -> String {
-    if list.is_empty() {
-        return match name {
-            COMPRESSED => String::new(),
-            _ => format!("{name}: []\n"),
-        };
-    }
-    let mut text = format!("{name}:\n");
-    for one in list {
-        text.push_str(&String::from_utf8_lossy(&one.lines(indent)));
-        if !text.ends_with('\n') {
-            text.push('\n');
+/// Checks that the new elements are read back unchanged.
+fn check(built: &[u8], lists: &Lists<'_>) -> Result<()> {
+    let sections = layout::sections(built);
+    let is_written = |(new, element): (&NewElement<'_>, &ListElement)| match new {
+        NewElement::Lines(..) => true,
+        NewElement::Value(value) => {
+            let text = std::str::from_utf8(&built[element.bytes.clone()]).ok();
+            let read = text.and_then(|text| yaml::value(text).ok());
+            read.is_some_and(|read| is_same(&read, &array([value])))
+        }
+    };
+    for (name, list) in [COMPRESSED, LIVE].into_iter().zip(lists) {
+        let elements = layout::elements(&sections, name);
+        if elements.len() != list.len() || !list.iter().zip(elements).all(is_written) {
+            let what = "the generated file does not match the session; nothing was written";
+            return Err(Error::data(what));
         }
     }
-    text
+    Ok(())
 }
 
 /// Whether two values are equal. YAML has no escapes for characters that JSON may escape.
@@ -232,175 +190,86 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     json::same(one, other) || decoded(one).is_some_and(|one| decoded(other) == Some(one))
 }
 
-/// Checks that the new elements are read back unchanged.
-fn checked(text: &str, lists: &[Vec<NewElement>; 2]) -> Result<()> {
-    let sections = layout::sections(text.as_bytes());
-    for (name, list) in [(COMPRESSED, &lists[0]), (LIVE, &lists[1])] {
-        let named = sections.iter().filter(|section| section.name == Some(name));
-        let elements: Vec<_> = named.flat_map(|section| &section.elements).collect();
-        let same = elements.len() == list.len()
-            && list.iter().zip(elements).all(|(built, element)| match built {
-                NewElement::Lines(..) => true,
-                NewElement::Value(value) => {
-                    let again = text
-                        .get(element.bytes.clone())
-                        .and_then(|text| yaml::value(text).ok());
-                    again.is_some_and(|again| is_same(&again, &array([value])))
-                }
-            });
-        if !same {
-            let what = "the generated file does not match the session; nothing was written";
-            return Err(Error::data(what));
-        }
-    }
-    Ok(())
-}
-
-/// The compressed and the live elements.
-fn lists(
-    session: &Session,
-    view: &View,
-    elements: &[ReadElement],
-    bytes: &[u8],
-    purpose: WritePurpose,
-    report: &mut Report,
-) -> [Vec<NewElement>; 2] {
-    let writing = ListWriter {
-        elements,
-        bytes,
-        purpose,
-    };
-    let summary = view
-        .items
-        .iter()
-        .find_map(|item| Some((item, item.summary(session)?)));
-    let identity: Vec<Option<usize>> = view.items.iter().map(Item::line).collect();
-    let shown = |_: usize| true;
-    let Some((item, text)) = summary else {
-        let live = writing.elements_of(session, view, &identity, shown, report);
-        return [Vec::new(), live];
-    };
-    // Visible system messages are included in the summary, as aichat does, and kept among the messages that it covers.
-    let own = match item {
-        Item::Summary(line) => elements
-            .iter()
-            .position(|element| element.lines == (*line..*line + 1)),
-        _ => None,
-    };
-    let leading = view.items.iter().take_while(|item| {
-        item.summary(session).is_some() || item.traits(session).is_some_and(|traits| is_rule(traits.role))
-    });
-    let leading = leading.count();
-    let rules: Vec<&Item> = match own {
-        Some(_) => Vec::new(),
-        None => view.items[..leading]
-            .iter()
-            .filter(|item| item.summary(session).is_none())
-            .collect(),
-    };
-    let taken: HashSet<usize> = rules.iter().filter_map(|item| item.line()).collect();
-    let first = match own {
-        Some(nth) => NewElement::Lines(nth, bytes[elements[nth].bytes.clone()].to_vec()),
-        None => {
-            let mut texts: Vec<String> = rules
-                .iter()
-                .filter_map(|item| Some(item.message(session)?.text().into_owned()))
-                .collect();
-            texts.push(text.into_owned());
-            let mut message = ObjectBuilder::default();
-            message
-                .text("role", "system")
-                .text("content", &texts.join("\n\n"));
-            NewElement::Value(message.finish())
-        }
-    };
-    let is_taken = |nth: usize| view.items[nth].line().is_none_or(|line| !taken.contains(&line));
-    let live = writing.elements_of(session, view, &identity, is_taken, report);
-    // All other messages.
-    let seen: HashSet<usize> = view
-        .items
-        .iter()
-        .filter_map(Item::line)
-        .filter(|line| !taken.contains(line))
-        .collect();
-    let (mut hidden, mut lines) = (Session::default(), Vec::new());
-    for index in (0..session.len()).filter(|index| !seen.contains(index)) {
-        if matches!(session.class(index), Class::Message(_)) {
-            hidden.push_from(session, index);
-            lines.push(Some(index));
-        }
-    }
-    let all = View::after(&hidden, Vec::new());
-    let compressed = writing.elements_of(&hidden, &all, &lines, shown, report);
-    [compressed, [vec![first], live].into_iter().flatten().collect()]
-}
-
-fn is_rule(role: Role) -> bool {
-    matches!(role, Role::System | Role::Developer)
-}
-
 struct ListWriter<'w> {
+    session: &'w Session,
+    view: &'w View,
+    file: &'w [u8],
+    /// The elements of the file.
     elements: &'w [ReadElement],
-    bytes: &'w [u8],
     purpose: WritePurpose,
 }
 
-impl ListWriter<'_> {
-    /// The elements for the items of a view; `lines` has the original line of each.
-    fn elements_of(
-        &self,
-        session: &Session,
-        view: &View,
-        lines: &[Option<usize>],
-        wanted: impl Fn(usize) -> bool,
-        report: &mut Report,
-    ) -> Vec<NewElement> {
-        let order = order(session, view, false, report);
+impl<'w> ListWriter<'w> {
+    fn lines(&self, nth: usize) -> NewElement<'w> {
+        NewElement::Lines(nth, &self.file[self.elements[nth].bytes.clone()])
+    }
+
+    fn lists(&self, report: &mut Report) -> Lists<'w> {
+        let (session, items) = (self.session, &self.view.items);
+        let mut summaries = items.iter();
+        let summary = summaries.find_map(|item| Some((item, item.summary(session)?)));
+        let Some((item, text)) = summary else {
+            return [Vec::new(), self.elements_of(self.view, report)];
+        };
+        let is_original = |element: &ReadElement| matches!(item, Item::Summary(line) if element.lines == (*line..*line + 1));
+        let original = self.elements.iter().position(is_original);
+        // Visible system messages are included in a new summary, as aichat does, and kept among the messages that it
+        // covers.
+        let is_leading = |item: &&Item| {
+            let role = item.traits(session).map(|traits| traits.role);
+            original.is_none()
+                && role.map_or(item.summary(session).is_some(), |role| {
+                    role.category() == Category::System
+                })
+        };
+        let leading = items.iter().take_while(is_leading).count();
+        let (rules, others) = items.split_at(leading);
+        let first = match original {
+            Some(nth) => self.lines(nth),
+            None => {
+                let rules = rules.iter().filter(|item| item.summary(session).is_none());
+                let rules = rules.filter_map(|item| item.message(session));
+                let texts = rules.map(|message| message.text().into_owned());
+                let texts: Vec<String> = texts.chain([text.into_owned()]).collect();
+                let mut message = ObjectBuilder::default();
+                message
+                    .text("role", "system")
+                    .text("content", &texts.join("\n\n"));
+                NewElement::Value(message.finish())
+            }
+        };
+        // Messages of a compaction are not among those that the summary covers.
+        let inserted = rules.iter().filter(|item| item.line().is_none());
+        let shown = view_of(inserted.chain(others).cloned());
+        let live = self.elements_of(&shown, report);
+        let shown: HashSet<usize> = shown.items.iter().filter_map(Item::line).collect();
+        let lines = session.messages().map(|(line, _)| line);
+        let hidden = lines.filter(|line| !shown.contains(line)).map(Item::Line);
+        let compressed = self.elements_of(&view_of(hidden), report);
+        [compressed, [vec![first], live].into_iter().flatten().collect()]
+    }
+
+    /// The elements for the messages of a view.
+    fn elements_of(&self, view: &View, report: &mut Report) -> Vec<NewElement<'w>> {
+        let order = order(self.session, view, false, report);
+        let caller = |nth: &usize| order.calls.get(nth).map(|(caller, _)| *caller);
+        let is_same =
+            |nth: &usize, next: &usize| caller(next).is_some_and(|of| of == *nth || caller(nth) == Some(of));
         let mut built = Vec::new();
-        let mut at = 0;
-        while at < order.items.len() {
-            let first = order.items[at];
-            let mut group = vec![first];
-            while let Some(next) = order.items.get(at + group.len()) {
-                match order.calls.get(next) {
-                    Some((caller, _)) if *caller == first => group.push(*next),
-                    _ => break,
-                }
-            }
-            at += group.len();
+        for group in order.items.chunk_by(is_same) {
             let items: Vec<&Item> = group.iter().map(|nth| &view.items[*nth]).collect();
-            if !wanted(first) || items[0].summary(session).is_some() {
+            if items[0].summary(self.session).is_some() {
                 continue;
             }
-            let sources: Vec<usize> = group
-                .iter()
-                .zip(&items)
-                .filter(|(_, item)| matches!(item, Item::Line(_)))
-                .filter_map(|(nth, _)| lines[*nth])
-                .collect();
-            let whole = |element: &ReadElement| element.lines.clone().eq(sources.iter().copied());
-            if let Some(nth) = self
-                .elements
-                .iter()
-                .position(whole)
-                .filter(|_| sources.len() == group.len())
-            {
-                built.push(NewElement::Lines(
-                    nth,
-                    self.bytes[self.elements[nth].bytes.clone()].to_vec(),
-                ));
+            if let Some(nth) = self.original(&items) {
+                built.push(self.lines(nth));
                 continue;
             }
-            let messages: Vec<Message<'_>> = items.iter().filter_map(|item| item.message(session)).collect();
+            let bodies: Vec<&[u8]> = items.iter().map(|item| item.body(self.session)).collect();
+            let messages = records::annotated_messages(&bodies, NAME);
             if self.purpose == WritePurpose::Export {
-                for (message, item) in messages.iter().zip(&items) {
-                    losses::members(
-                        message,
-                        item.body(session),
-                        losses::UNNAMED_MEMBERS,
-                        &[NAME],
-                        report,
-                    );
+                for message in &messages {
+                    losses::of(message, losses::UNNAMED_MEMBERS, &[NAME], report);
                 }
             }
             match element(&messages, report) {
@@ -409,6 +278,52 @@ impl ListWriter<'_> {
             }
         }
         built
+    }
+
+    /// The element of the file that consists of these items, if they are unchanged.
+    fn original(&self, items: &[&Item]) -> Option<usize> {
+        let lines = items.iter().map(|item| match item {
+            Item::Line(line) => Some(*line),
+            _ => None,
+        });
+        let lines: Vec<usize> = lines.collect::<Option<_>>()?;
+        let nth = { self.elements }.binary_search_by_key(&lines[0], |element| element.lines.start);
+        nth.ok().filter(|nth| self.elements[*nth].lines.clone().eq(lines))
+    }
+
+    /// Adds elements that are not messages, are damaged, or were compressed without a summary to their list, each after
+    /// its predecessor.
+    fn keep_others(&self, lists: &mut Lists<'w>) {
+        let shown: HashSet<usize> = self.view.items.iter().filter_map(Item::line).collect();
+        let mut items = self.view.items.iter();
+        let is_summarized = items.any(|item| item.summary(self.session).is_some());
+        for (nth, element) in self.elements.iter().enumerate() {
+            let is_kept = match self.session.record(element.lines.start).event() {
+                // The first element of a list may be the summary.
+                Some(event) => event.name() == "foreign",
+                None => {
+                    let is_shown = element.lines.clone().any(|line| shown.contains(&line));
+                    element.is_compressed && !is_shown && !is_summarized
+                }
+            };
+            if !is_kept {
+                continue;
+            }
+            let list = &mut lists[usize::from(!element.is_compressed)];
+            let is_before =
+                |new: &NewElement<'_>| matches!(new, NewElement::Lines(before, _) if *before < nth);
+            let is_summary = |new: &NewElement<'_>| matches!(new, NewElement::Value(raw) if json::member(raw, "role") == Some(b"\"system\""));
+            let before = list.iter().rposition(is_before);
+            let start = usize::from(list.first().is_some_and(is_summary));
+            list.insert(before.map_or(start, |before| before + 1), self.lines(nth));
+        }
+    }
+}
+
+fn view_of(items: impl Iterator<Item = Item>) -> View {
+    View {
+        items: items.collect(),
+        ..View::default()
     }
 }
 

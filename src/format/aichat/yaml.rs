@@ -15,6 +15,7 @@ pub struct YamlError {
 pub const DEEPEST: usize = 128;
 
 /// A line with content.
+#[derive(Clone, Copy)]
 struct YamlLine<'a> {
     number: usize,
     indent: usize,
@@ -26,6 +27,8 @@ struct YamlBlock<'a> {
     raw: Vec<&'a str>,
     /// Lines with content. Text after a dash is treated as a line in its own column.
     lines: Vec<YamlLine<'a>>,
+    /// Index of the next of them.
+    at: usize,
 }
 
 /// Parses these lines to JSON on one line.
@@ -46,24 +49,24 @@ pub fn value(text: &str) -> Result<Vec<u8>, YamlError> {
     let mut block = YamlBlock {
         lines: lines.collect(),
         raw,
+        at: 0,
     };
-    let Some(first) = block.lines.first().map(|line| line.indent) else {
+    let Some(first) = block.line() else {
         return Ok(b"null".to_vec());
     };
-    let mut at = 0;
-    let value = block.node(&mut at, first, 0)?;
-    match block.lines.get(at) {
-        Some(line) => Err(line.fault("inconsistent indentation")),
+    let value = block.node(first.indent, 0)?;
+    match block.line() {
+        Some(line) => line.fault("inconsistent indentation"),
         None => Ok(value),
     }
 }
 
 impl YamlLine<'_> {
-    fn fault(&self, what: &'static str) -> YamlError {
-        YamlError {
+    fn fault<T>(&self, what: &'static str) -> Result<T, YamlError> {
+        Err(YamlError {
             line: self.number,
             what,
-        }
+        })
     }
 
     fn is_dash(&self) -> bool {
@@ -72,92 +75,83 @@ impl YamlLine<'_> {
 }
 
 impl<'a> YamlBlock<'a> {
-    /// The value that starts at a line with this indentation.
-    fn node(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
-        let line = &self.lines[*at];
+    /// The next line.
+    fn line(&self) -> Option<YamlLine<'a>> {
+        self.lines.get(self.at).copied()
+    }
+
+    /// The value that starts at the next line, which has this indentation.
+    fn node(&mut self, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
+        let line = self.lines[self.at];
         if depth > DEEPEST {
-            return Err(line.fault("nested too deeply"));
+            return line.fault("nested too deeply");
         }
         if line.text.starts_with('\t') {
-            return Err(line.fault("tab in the indentation"));
+            return line.fault("tab in the indentation");
         }
         if line.is_dash() {
-            return self.list(at, indent, depth);
+            return self.list(indent, depth);
         }
         match scalar::key(line.text) {
-            Ok(Some(_)) => self.map(at, indent, depth),
-            Ok(None) => {
-                let (number, text) = (line.number, line.text);
-                *at += 1;
-                self.scalar(at, number, text, indent)
-            }
-            Err(what) => Err(line.fault(what)),
+            Ok(Some(_)) => self.map(indent, depth),
+            Ok(None) => self.scalar(line, line.text, indent),
+            Err(what) => line.fault(what),
         }
     }
 
-    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
+    fn list(&mut self, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let mut elements = Vec::new();
-        while let Some(line) = self
-            .lines
-            .get(*at)
-            .filter(|line| line.indent == indent && line.is_dash())
-        {
-            let inner = line.text[1..].trim_start_matches(' ');
-            let column = indent + line.text.len() - inner.len();
-            if inner.is_empty() || inner.starts_with('#') {
-                *at += 1;
-                elements.push(self.below(at, indent + 1, depth)?);
-                continue;
-            }
-            let number = line.number;
-            if inner.starts_with("- ") || inner == "-" || matches!(scalar::key(inner), Ok(Some(_)) | Err(_)) {
-                self.lines[*at] = YamlLine {
-                    number,
-                    indent: column,
-                    text: inner,
-                };
-                elements.push(self.node(at, column, depth + 1)?);
+        let is_element = |line: &YamlLine<'_>| line.indent == indent && line.is_dash();
+        while let Some(line) = self.line().filter(is_element) {
+            let text = line.text[1..].trim_start_matches(' ');
+            let inner = YamlLine {
+                indent: indent + line.text.len() - text.len(),
+                text,
+                ..line
+            };
+            elements.push(if text.is_empty() || text.starts_with('#') {
+                self.below(indent + 1, depth)?
+            } else if inner.is_dash() || !matches!(scalar::key(text), Ok(None)) {
+                self.lines[self.at] = inner;
+                self.node(inner.indent, depth + 1)?
             } else {
-                *at += 1;
-                elements.push(self.scalar(at, number, inner, indent)?);
-            }
+                self.scalar(line, text, indent)?
+            });
         }
         Ok(array(elements))
     }
 
-    /// The value below a dash or colon; null if there is none.
-    fn below(&mut self, at: &mut usize, least: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
-        match self.lines.get(*at).map(|line| line.indent) {
-            Some(indent) if indent >= least => self.node(at, indent, depth + 1),
+    /// The value below the next line, which has a dash or a name; null if there is none with this indentation.
+    fn below(&mut self, least: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
+        self.at += 1;
+        match self.line() {
+            Some(line) if line.indent >= least => self.node(line.indent, depth + 1),
             _ => Ok(b"null".to_vec()),
         }
     }
 
-    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
+    fn map(&mut self, indent: usize, depth: usize) -> Result<Vec<u8>, YamlError> {
         let mut built = ObjectBuilder::default();
         let mut names: Vec<String> = Vec::new();
-        while let Some(line) = self.lines.get(*at).filter(|line| line.indent == indent) {
-            let (number, text) = (line.number, line.text);
-            let fault = |what| YamlError { line: number, what };
-            if text.starts_with('\t') {
-                return Err(fault("tab in the indentation"));
+        while let Some(line) = self.line().filter(|line| line.indent == indent) {
+            if line.text.starts_with('\t') {
+                return line.fault("tab in the indentation");
             }
-            let Some((name, rest)) = scalar::key(text).map_err(fault)? else {
-                return Err(fault("neither a member nor a value"));
+            let (name, rest) = match scalar::key(line.text) {
+                Ok(Some(member)) => member,
+                Ok(None) => return line.fault("neither a member nor a value"),
+                Err(what) => return line.fault(what),
             };
             if names.contains(&name) {
-                return Err(fault("duplicate member"));
+                return line.fault("duplicate member");
             }
-            *at += 1;
             let value = if rest.is_empty() || rest.starts_with('#') {
                 // A list may have the same indentation as its name.
-                let list = self
-                    .lines
-                    .get(*at)
-                    .is_some_and(|line| line.indent == indent && line.is_dash());
-                self.below(at, if list { indent } else { indent + 1 }, depth)?
+                let next = self.lines.get(self.at + 1);
+                let is_list = next.is_some_and(|next| next.indent == indent && next.is_dash());
+                self.below(if is_list { indent } else { indent + 1 }, depth)?
             } else {
-                self.scalar(at, number, rest, indent)?
+                self.scalar(line, rest, indent)?
             };
             built.raw(&name, value);
             if names.len() < SEEN {
@@ -167,35 +161,29 @@ impl<'a> YamlBlock<'a> {
         Ok(built.finish())
     }
 
-    /// A value that starts on a line; `indent` is the indentation of its parent.
-    fn scalar(
-        &mut self,
-        at: &mut usize,
-        number: usize,
-        text: &str,
-        indent: usize,
-    ) -> Result<Vec<u8>, YamlError> {
-        let fault = |what| YamlError { line: number, what };
-        let value = match scalar::read(text).map_err(fault)? {
-            Scalar::Value(value) => value,
-            Scalar::Block(header) => {
-                let first = number + 1;
-                let (text, length) =
-                    scalar::block(&self.raw[first..], header, indent).map_err(|(line, what)| YamlError {
-                        line: first + line,
-                        what,
-                    })?;
-                let end = first + length;
-                while self.lines.get(*at).is_some_and(|line| line.number < end) {
-                    *at += 1;
+    /// A value that starts with this text on the next line; `indent` is the indentation of its parent.
+    fn scalar(&mut self, line: YamlLine<'_>, text: &str, indent: usize) -> Result<Vec<u8>, YamlError> {
+        self.at += 1;
+        let value = match scalar::read(text) {
+            Ok(Scalar::Value(value)) => value,
+            Ok(Scalar::Block(header)) => {
+                let first = line.number + 1;
+                let block = scalar::block(&self.raw[first..], header, indent);
+                let (text, length) = block.map_err(|(nth, what)| YamlError {
+                    line: first + nth,
+                    what,
+                })?;
+                while self.line().is_some_and(|line| line.number < first + length) {
+                    self.at += 1;
                 }
                 quoted(&text)
             }
+            Err(what) => return line.fault(what),
         };
-        if let Some(next) = self.lines.get(*at).filter(|next| next.indent > indent) {
-            return Err(next.fault("multi-line strings are not supported"));
+        match self.line().filter(|next| next.indent > indent) {
+            Some(next) => next.fault("multi-line strings are not supported"),
+            None => Ok(value),
         }
-        Ok(value)
     }
 }
 
