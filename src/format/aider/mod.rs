@@ -1,6 +1,8 @@
 //! aider's chat history: a Markdown log for human readers, with all sessions in one file. The prefix of a line
 //! determines its kind, so a reply with quotations or level-four headings is mistaken for console output or user input.
-//! Not built on the kit, whose elements are JSON.
+//!
+//! Not on the kit, whose elements are JSON values. Here an element ends where the kind of the line changes, and a history
+//! is only written as a whole.
 //!
 //! | line starts with | meaning |
 //! |---|---|

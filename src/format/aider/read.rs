@@ -1,7 +1,7 @@
 //! Reads a file as sessions, one at a time.
 
 use super::NAME;
-use super::line::{self, AiderLineKind};
+use super::line::{self, AiderLineKind, without_outer};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::kit::records::passthrough;
@@ -41,18 +41,13 @@ const GUESSED: &str = "no start line of an aider session; read as chat history b
 
 impl SessionReader for Histories {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        loop {
-            let Some(piece) = self
-                .pieces
-                .next(|line| line::start_time(without_ending(line)).is_some())?
-            else {
-                return Ok(None);
-            };
-            let Some(session) = self.session(&piece, report) else {
-                continue;
-            };
-            return Ok(Some(session));
+        let begins = |line: &[u8]| line::start_time(without_ending(line)).is_some();
+        while let Some(piece) = self.pieces.next(begins)? {
+            if let Some(session) = self.session(&piece, report) {
+                return Ok(Some(session));
+            }
         }
+        Ok(None)
     }
 }
 
@@ -63,15 +58,11 @@ fn without_ending(line: &[u8]) -> &[u8] {
 impl Histories {
     /// Converts a section of the file to a session; `None` if it has neither a start line nor content.
     fn session(&mut self, piece: &SessionLines, report: &mut Report) -> Option<Session> {
-        let first = piece
-            .bytes
-            .split(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default();
-        let first = body_of(first, piece.start);
-        let began = line::start_time(first);
-        let has_content = |line: &[u8]| line::kind(line) != AiderLineKind::Empty;
-        if began.is_none() && !piece.bytes.split(|byte| *byte == b'\n').any(has_content) {
+        let mut lines = piece.bytes.split(|byte| *byte == b'\n');
+        let first = lines.clone().next().unwrap_or_default();
+        let began = line::start_time(body_of(first, piece.start));
+        let has_content = |line: &[u8]| !matches!(line::kind(line), AiderLineKind::Empty(_));
+        if began.is_none() && !lines.any(has_content) {
             return None;
         }
         self.sessions += 1;
@@ -119,6 +110,7 @@ impl Histories {
 }
 
 /// Adjacent lines of one kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum LineRun {
     User,
     Reply,
@@ -149,41 +141,33 @@ const CLEARED: &str = "chat history cleared";
 
 impl Runs {
     fn line(&mut self, full: &[u8], place: Position, report: &mut Report) {
-        let body = without_ending(full);
-        let body = if place.offset == 0 {
-            body_of(body, place)
-        } else {
-            body
+        let body = match place.offset {
+            0 => body_of(full, place),
+            _ => without_ending(full),
         };
-        let text = || std::str::from_utf8(body).unwrap_or_default();
-        match (line::kind(body), &mut self.open) {
-            (AiderLineKind::Begins(_), _) => self.close(),
-            (AiderLineKind::Unreadable, _) => {
+        let (run, text) = match line::kind(body) {
+            AiderLineKind::User(typed) => (LineRun::User, typed),
+            AiderLineKind::Console(text) => (LineRun::Console, text),
+            AiderLineKind::Reply(text) => (LineRun::Reply, text),
+            AiderLineKind::Empty(text) => {
+                return match &mut self.open {
+                    Some(open) if open.run != LineRun::User => open.add(text),
+                    _ => self.close(),
+                };
+            }
+            AiderLineKind::Begins => return self.close(),
+            AiderLineKind::Unreadable(valid) => {
                 self.close();
-                let valid = std::str::from_utf8(body).map_or_else(|error| error.valid_up_to(), str::len);
                 let mut at = place;
                 at.offset += valid as u64;
                 report.damage(at, "not UTF-8");
-                self.session.push_ended(full, place);
+                return self.session.push_ended(full, place);
             }
-            (
-                AiderLineKind::Empty,
-                Some(OpenRun {
-                    run: LineRun::User, ..
-                }),
-            ) => self.close(),
-            (AiderLineKind::Empty, Some(open)) => open.more(text()),
-            (AiderLineKind::Empty, None) => {}
-            (AiderLineKind::User(typed), Some(open)) if matches!(open.run, LineRun::User) => open.more(typed),
-            (AiderLineKind::Console, Some(open)) if matches!(open.run, LineRun::Console) => open.more(text()),
-            (AiderLineKind::Reply, Some(open)) if matches!(open.run, LineRun::Reply) => open.more(text()),
-            (kind, _) => {
+        };
+        match &mut self.open {
+            Some(open) if open.run == run => open.add(text),
+            _ => {
                 self.close();
-                let (run, text) = match kind {
-                    AiderLineKind::User(typed) => (LineRun::User, typed),
-                    AiderLineKind::Console => (LineRun::Console, text()),
-                    _ => (LineRun::Reply, text()),
-                };
                 self.open = Some(OpenRun {
                     run,
                     text: text.to_string(),
@@ -207,13 +191,13 @@ impl Runs {
                 if std::mem::take(&mut self.cleared) {
                     self.cut(place);
                 }
-                let user = matches!(run, LineRun::User);
-                let text = if user { &text } else { without_outer(&text) };
-                self.asked = user && ASKS.iter().any(|asks| text.trim() == *asks);
+                let (role, text) = match run {
+                    LineRun::User => ("user", text.as_str()),
+                    _ => ("assistant", without_outer(&text)),
+                };
+                self.asked = run == LineRun::User && ASKS.iter().any(|asks| text.trim() == *asks);
                 let mut message = ObjectBuilder::default();
-                message
-                    .text("role", if user { "user" } else { "assistant" })
-                    .text("content", text);
+                message.text("role", role).text("content", text);
                 message.finish()
             }
         };
@@ -222,8 +206,8 @@ impl Runs {
 
     /// Hides all messages so far.
     fn cut(&mut self, place: Position) {
-        let id = key::sha256(format!("{}\n{}", self.at, place.offset).as_bytes());
-        let mut event = event::begin("truncate", &format!("evt_{}", &id[..16]));
+        let id = key::id_from("evt_", format!("{}\n{}", self.at, place.offset));
+        let mut event = event::begin("truncate", &id);
         event.text("at", &self.at).raw("before", "null");
         self.push(event.finish(), place);
     }
@@ -239,26 +223,8 @@ impl Runs {
 }
 
 impl OpenRun {
-    fn more(&mut self, line: &str) {
+    fn add(&mut self, line: &str) {
         self.text.push('\n');
         self.text.push_str(line);
     }
-}
-
-/// A text without the empty lines around it.
-pub fn without_outer(text: &str) -> &str {
-    let mut inner = text;
-    while let Some((line, rest)) = inner.split_once('\n') {
-        if !line.trim().is_empty() {
-            break;
-        }
-        inner = rest;
-    }
-    while let Some((rest, line)) = inner.rsplit_once('\n') {
-        if !line.trim().is_empty() {
-            break;
-        }
-        inner = rest;
-    }
-    inner
 }

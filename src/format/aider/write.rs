@@ -1,8 +1,7 @@
 //! Writes a session as a history. User and model messages are restored when read again; everything else is written as
 //! console output.
 
-use super::line::{self, AiderLineKind};
-use super::read::without_outer;
+use super::line::{self, AiderLineKind, without_outer};
 use super::{BEGINS, NAME};
 use crate::error::Result;
 use crate::format::kit::losses;
@@ -42,14 +41,13 @@ pub fn write(
     }
     // Events of this format between messages.
     let mut between = (0..session.len())
-        .filter(|index| console_output(session, *index).is_some())
+        .filter_map(|index| Some((index, console_output(session, index)?)))
         .peekable();
     for item in &view.items {
-        while let Some(index) = item
-            .line()
-            .and_then(|line| between.next_if(|index| *index < line))
+        while let Some(line) = item.line()
+            && let Some((_, output)) = between.next_if(|(index, _)| *index < line)
         {
-            history.raw(&console_output(session, index).unwrap_or_default());
+            history.raw(&output);
         }
         if let Some(text) = item.summary(session) {
             report.count_loss(Loss::Summary, 1);
@@ -61,8 +59,8 @@ pub fn write(
             history.message(&message, report);
         }
     }
-    for index in between {
-        history.raw(&console_output(session, index).unwrap_or_default());
+    for (_, output) in between {
+        history.raw(&output);
     }
     written(out.write_all(history.text.as_bytes()))
 }
@@ -114,12 +112,7 @@ impl AiderHistory {
     }
 
     fn message(&mut self, message: &Message<'_>, report: &mut Report) {
-        for part in json::items(message.reasoning) {
-            part_losses::reasoning(part, report);
-        }
-        if message.name.is_some() && message.role() != Role::Tool {
-            report.count_loss(Loss::Name, 1);
-        }
+        part_losses::reasoning_and_name(message, report);
         let text = text(message, report);
         match message.role() {
             Role::User => self.user(&text),
@@ -145,10 +138,9 @@ impl AiderHistory {
 
     fn assistant(&mut self, text: &str, message: &Message<'_>, report: &mut Report) {
         let calls = message.tool_calls();
-        let inner = if text.trim().is_empty() {
-            ""
-        } else {
-            without_outer(text)
+        let inner = match text.trim().is_empty() {
+            true => "",
+            false => without_outer(text),
         };
         if inner.is_empty() && calls.is_empty() {
             report.count_loss(Loss::Message, 1);
@@ -165,7 +157,7 @@ impl AiderHistory {
             for line in inner.split('\n') {
                 if matches!(
                     line::kind(line.as_bytes()),
-                    AiderLineKind::Begins(_) | AiderLineKind::User(_) | AiderLineKind::Console
+                    AiderLineKind::Begins | AiderLineKind::User(_) | AiderLineKind::Console(_)
                 ) {
                     report.count_loss(Loss::Part, 1);
                     self.text.push(' ');
