@@ -23,6 +23,17 @@ pub struct ListElement {
     pub place: Position,
 }
 
+impl Section<'_> {
+    /// Whether it is a list: nothing but comments is before its elements, or in their place.
+    pub fn is_list(&self, file: &[u8]) -> bool {
+        let first = self.elements.first().map(|first| first.bytes.start);
+        let lines = &file[self.bytes.start..first.unwrap_or(self.bytes.end)];
+        let below = lines.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii);
+        let is_empty = { below }.all(|line| line.is_empty() || line.starts_with(b"#"));
+        is_empty && matches!(self.rest, b"" | b"[]" | b"null" | b"~")
+    }
+}
+
 /// The members of a file, in order; they do not overlap and cover the whole file after its byte order mark.
 pub fn sections(bytes: &[u8]) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();

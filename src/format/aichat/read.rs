@@ -124,13 +124,7 @@ impl AichatReader<'_> {
             }
             known.push(name);
             if [COMPRESSED, LIVE].contains(&name) {
-                let lines = &self.bytes[section.bytes.clone()];
-                let below = lines.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii);
-                let filled = below
-                    .filter(|line| !line.starts_with(b"#"))
-                    .any(|line| !line.is_empty());
-                let empty = matches!(section.rest, b"" | b"[]" | b"null" | b"~") && !filled;
-                if section.elements.is_empty() && !empty {
+                if !section.is_list(self.bytes) {
                     self.report.damage(section.place, format!("{name} is not a list"));
                 }
                 continue;

@@ -50,7 +50,7 @@ pub fn write(
     };
     let mut lists = writer.lists(report);
     writer.keep_others(&mut lists);
-    let built = with_lists(&file, &lists);
+    let built = with_lists(&file, &lists)?;
     check(&built, &lists)?;
     written(out.write_all(&built))
 }
@@ -109,7 +109,7 @@ enum NewElement<'f> {
 type Lists<'f> = [Vec<NewElement<'f>>; 2];
 
 /// A file with its lists replaced and all other bytes unchanged.
-fn with_lists(file: &[u8], lists: &Lists<'_>) -> Vec<u8> {
+fn with_lists(file: &[u8], lists: &Lists<'_>) -> Result<Vec<u8>> {
     let sections = layout::sections(file);
     let has_compressed = sections.iter().any(|section| section.name == Some(COMPRESSED));
     let mark = mark_length(file);
@@ -120,37 +120,50 @@ fn with_lists(file: &[u8], lists: &Lists<'_>) -> Vec<u8> {
             built.push(b'\n');
         }
         match section.name {
-            Some(COMPRESSED) => add_list(&mut built, COMPRESSED, &lists[0], Some((section, file))),
+            Some(COMPRESSED) => add_list(&mut built, COMPRESSED, &lists[0], Some((section, file)))?,
             Some(LIVE) => {
                 if !has_compressed {
-                    add_list(&mut built, COMPRESSED, &lists[0], None);
+                    add_list(&mut built, COMPRESSED, &lists[0], None)?;
                 }
-                add_list(&mut built, LIVE, &lists[1], Some((section, file)));
+                add_list(&mut built, LIVE, &lists[1], Some((section, file)))?;
             }
             _ => built.extend_from_slice(&file[section.bytes.clone()]),
         }
     }
-    built
+    Ok(built)
 }
 
 /// Appends a list, but not an empty one of compressed messages. The lines before its first element and the indentation
-/// of its dashes are those in the file.
-fn add_list(built: &mut Vec<u8>, name: &str, list: &[NewElement<'_>], source: Option<(&Section<'_>, &[u8])>) {
-    let before = source.and_then(|(section, file)| {
-        let first = section.elements.first()?;
-        Some((
-            &file[section.bytes.start..first.bytes.start],
-            &file[first.bytes.clone()],
-        ))
-    });
-    let indent = before.map_or(0, |(_, first)| {
-        first.iter().take_while(|byte| **byte == b' ').count()
-    });
-    match (list.is_empty(), before) {
-        (true, _) if name == COMPRESSED => {}
-        (true, _) => built.extend_from_slice(format!("{name}: []\n").as_bytes()),
-        (false, Some((before, _))) => built.extend_from_slice(before),
-        (false, None) => built.extend_from_slice(format!("{name}:\n").as_bytes()),
+/// of its dashes are those of its section.
+fn add_list(
+    built: &mut Vec<u8>,
+    name: &str,
+    list: &[NewElement<'_>],
+    source: Option<(&Section<'_>, &[u8])>,
+) -> Result<()> {
+    let (mut before, mut indent) = (format!("{name}:\n").into_bytes(), 0);
+    if let Some((section, file)) = source {
+        let first = section.elements.first().map(|first| first.bytes.start);
+        let lines = &file[section.bytes.start..first.unwrap_or(section.bytes.end)];
+        if first.is_none() && list.is_empty() {
+            built.extend_from_slice(lines);
+            return Ok(());
+        }
+        if first.is_none() && !section.is_list(file) {
+            return Err(Error::not_in_place(format!("{name} is not a list")));
+        }
+        // The first line is replaced if it has the value of an empty list, such as `[]`.
+        match section.rest.is_empty() {
+            true => before = lines.to_vec(),
+            false => before.extend(lines.iter().skip_while(|byte| **byte != b'\n').skip(1)),
+        }
+        let dashes = first.map(|first| file[first..].iter().take_while(|byte| **byte == b' '));
+        indent = dashes.map_or(0, Iterator::count);
+    }
+    match list {
+        [] if name == COMPRESSED => {}
+        [] => built.extend_from_slice(format!("{name}: []\n").as_bytes()),
+        _ => built.extend_from_slice(&before),
     }
     for one in list {
         if !built.ends_with(b"\n") {
@@ -161,6 +174,7 @@ fn add_list(built: &mut Vec<u8>, name: &str, list: &[NewElement<'_>], source: Op
             NewElement::Value(value) => built.extend_from_slice(encode::element(value, indent).as_bytes()),
         }
     }
+    Ok(())
 }
 
 /// Checks that the new elements are read back unchanged.

@@ -257,6 +257,54 @@ fn compressed_messages_without_a_summary_are_kept() {
 }
 
 #[test]
+fn an_empty_list_keeps_its_comments() {
+    let grown = |text: &str| {
+        let (read, report) = session(text);
+        assert!(report.findings.is_empty(), "{text}");
+        returned(&with(&read, &[r#"{"role":"user","content":"a"}"#]), true).unwrap()
+    };
+    let added = "- role: user\n  content: a\n";
+    for (empty, before) in [
+        ("messages: []\n# none\n", "messages:\n# none\n"),
+        ("messages: # none\n", "messages: # none\n"),
+        (
+            "compressed_messages: []\nmessages:\n",
+            "compressed_messages: []\nmessages:\n",
+        ),
+    ] {
+        assert_eq!(grown(empty), format!("{before}{added}"));
+        assert_eq!(
+            grown(&format!("\u{feff}{empty}")),
+            format!("\u{feff}{before}{added}")
+        );
+    }
+    // An element without a newline moves before other lines.
+    let file = "messages: []\ncompressed_messages:\n- role: user\n  content: b";
+    assert_eq!(
+        grown(file),
+        format!("messages:\n{added}compressed_messages:\n- role: user\n  content: b")
+    );
+}
+
+#[test]
+fn text_in_place_of_a_list_is_reported_and_kept() {
+    for (text, is_refused) in [
+        ("messages: []\n  odd\n", true),
+        ("messages: odd\n", true),
+        ("messages:\n  odd\n- role: user\n  content: a\n", false),
+    ] {
+        let (read, report) = session(text);
+        assert_eq!(report.findings.len(), 1, "{text}");
+        assert_eq!(returned(&read, true).unwrap(), text);
+        let grown = returned(&with(&read, &[r#"{"role":"user","content":"b"}"#]), true);
+        assert_eq!(
+            grown.ok(),
+            (!is_refused).then(|| format!("{text}- role: user\n  content: b\n"))
+        );
+    }
+}
+
+#[test]
 fn damage_in_one_element_does_not_affect_others() {
     let damaged = PLAIN.replace("content: 'yes: \"no\"'", "content: &x yes");
     let (read, report) = session(&damaged);
