@@ -73,6 +73,13 @@ impl InputValue<'_> {
         self.header(&format!("{name}.{nth}"), header, metadata)
     }
 
+    /// A session with an unnamed header.
+    fn session(&self) -> Session {
+        let mut session = Session::default();
+        session.push_new(&self.header(&self.name(), HeaderBuilder::default(), ObjectBuilder::default()));
+        session
+    }
+
     /// Appends a line converted from this value to a session.
     pub fn push(&self, session: &mut Session, body: Vec<u8>) {
         session.push_made(body, self.place);
@@ -262,8 +269,7 @@ impl ValueConverter<'_> {
             return sessions;
         }
         report.damage(place, format!("not {}; kept unchanged", self.kinds.what));
-        let mut session = Session::default();
-        session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
+        let mut session = item.session();
         item.push(&mut session, passthrough(self.kinds.format.name(), item.bytes));
         vec![session]
     }
@@ -271,8 +277,7 @@ impl ValueConverter<'_> {
     /// A session that only contains unparsable bytes.
     fn unreadable(&self, value: &[u8]) -> Session {
         let item = self.item(value, value, Position::default());
-        let mut session = Session::default();
-        session.push_new(&item.header(&item.name(), HeaderBuilder::default(), ObjectBuilder::default()));
+        let mut session = item.session();
         match memchr::memchr2(b'\n', b'\r', value) {
             None => session.push_new(value),
             // A record must be on one line.

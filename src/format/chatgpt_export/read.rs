@@ -89,15 +89,6 @@ struct NodeState {
     message: Option<usize>,
 }
 
-/// The nodes of a tool result so far.
-struct ResultNodes<'a> {
-    call: Option<usize>,
-    node: usize,
-    content: NodeContent<'a>,
-    /// Additional members of the further nodes.
-    more: Vec<Vec<u8>>,
-}
-
 /// Converts the nodes of a conversation to sessions.
 struct TreeConverter<'a, 'r> {
     item: &'r InputValue<'r>,
@@ -107,7 +98,8 @@ struct TreeConverter<'a, 'r> {
     /// Reasoning nodes waiting for their answer.
     thoughts: Vec<usize>,
     recaps: Vec<usize>,
-    answer: Option<ResultNodes<'a>>,
+    /// The call of a tool result, and its nodes so far.
+    answer: Option<(Option<usize>, Vec<usize>)>,
     report: &'r mut Report,
 }
 
@@ -129,7 +121,7 @@ impl<'a> TreeConverter<'a, '_> {
                     self.add_passthrough(node);
                 }
                 NodeKind::Tool => {
-                    if self.result(nth, state.call) {
+                    if self.add_result(nth, state.call) {
                         state.message = Some(nth);
                     }
                     state.is_answered = true;
@@ -180,43 +172,46 @@ impl<'a> TreeConverter<'a, '_> {
         self.finish(node, draft);
     }
 
-    /// Adds a tool result; `false` if it continues the previous one.
-    fn result(&mut self, nth: usize, call: Option<usize>) -> bool {
-        let node = &self.nodes[nth];
-        let content = NodeContent::of(node.message.get("content"));
-        if let Some(answer) = self.answer.as_mut().filter(|_| call.is_some())
-            && answer.call == call
+    /// Adds a node to a tool result; `false` if it continues the previous one.
+    fn add_result(&mut self, nth: usize, call: Option<usize>) -> bool {
+        if let Some((open, nodes)) = &mut self.answer
+            && call.is_some()
+            && *open == call
         {
-            let mut more = ObjectBuilder::default();
-            more.text("node", &node.id);
-            more.optional("create_time", node.message.get("create_time"));
-            more.optional("message", extra_members(node));
-            more.optional("content", content.rest.as_ref());
-            answer.more.push(more.finish());
-            answer.content.append(content);
-            self.attachments(node);
+            nodes.push(nth);
             return false;
         }
         self.end_answer();
-        self.answer = Some(ResultNodes {
-            call,
-            node: nth,
-            content,
-            more: Vec::new(),
-        });
+        self.answer = Some((call, vec![nth]));
         true
     }
 
     fn end_answer(&mut self) {
-        let Some(answer) = self.answer.take() else { return };
-        let node = &self.nodes[answer.node];
+        let Some((call, nodes)) = self.answer.take() else {
+            return;
+        };
+        let mut nodes = nodes.into_iter().map(|nth| &self.nodes[nth]);
+        let Some(node) = nodes.next() else { return };
+        let mut content = NodeContent::of(node.message.get("content"));
+        let mut further = Vec::new();
+        for node in nodes {
+            let more = NodeContent::of(node.message.get("content"));
+            let mut note = ObjectBuilder::default();
+            note.text("node", &node.id);
+            note.optional("create_time", node.message.get("create_time"));
+            note.optional("message", extra_members(node));
+            note.optional("content", more.rest.as_ref());
+            further.push(note.finish());
+            content.append(more);
+            count_attachments(node, self.report);
+        }
         let mut draft = AnnotatedDraft::new("tool");
-        draft.raw("content", answer.content.value());
-        if let Some(call) = answer.call {
+        draft.raw("content", content.value());
+        if let Some(call) = call {
             draft.raw("tool_call_id", quoted(&call_id(&self.nodes[call])));
         }
-        self.annotate(&mut draft, node, &answer.content);
-        draft.note("nodes", listed(&answer.more));
+        self.annotate(&mut draft, node, &content);
+        draft.note("nodes", listed(&further));
         self.finish(node, draft);
     }
 
@@ -268,18 +263,11 @@ impl<'a> TreeConverter<'a, '_> {
 
     /// Adds the data of a message without a native member.
     fn annotate(&mut self, draft: &mut AnnotatedDraft, node: &TreeNode<'_>, content: &NodeContent<'_>) {
-        self.attachments(node);
+        count_attachments(node, self.report);
         draft
             .note("message", extra_members(node))
             .note("content", content.rest.clone())
             .note("parts", content.notes());
-    }
-
-    /// Attached files are separate from the export: their description is kept, their content is lost.
-    fn attachments(&mut self, node: &TreeNode<'_>) {
-        let files = node.metadata.as_ref().and_then(|own| own.list("attachments"));
-        self.report
-            .count_loss(Loss::Attachment, files.map_or(0, |files| files.len() as u64));
     }
 
     /// Completes a message and adds it to the session.
@@ -299,6 +287,12 @@ impl<'a> TreeConverter<'a, '_> {
 
 fn call_id(node: &TreeNode<'_>) -> String {
     format!("call_{}", node.id)
+}
+
+/// Counts attached files, which are separate from the export: their description is kept, their content is lost.
+fn count_attachments(node: &TreeNode<'_>, report: &mut Report) {
+    let files = node.metadata.as_ref().and_then(|own| own.list("attachments"));
+    report.count_loss(Loss::Attachment, files.map_or(0, |files| files.len() as u64));
 }
 
 /// An array of annotations, unless it is empty.
