@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::array::ElementReader;
 use crate::format::json_entries::{Entries, JsonEntry};
 use crate::format::read_window::ReadWindow;
-use crate::format::report::Report;
+use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::sessions::{SessionInput, SessionReader};
 use crate::format::{DocumentSource, Format};
@@ -13,7 +13,7 @@ use crate::model::json::{self, Dialect};
 use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::source_bytes::SourceBytes;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ pub fn open(
     let cut = SectionRule {
         is: Box::new(move |value| body::is_body(api, value)),
         read: Box::new(move |piece, report| read(api, format, piece, report)),
+        rest: None,
     };
     open_sections(cut, input)
 }
@@ -36,8 +37,28 @@ pub struct DocumentSection<'p> {
     pub name: Option<&'p str>,
     pub bytes: &'p [u8],
     pub place: Position,
+    /// Its number, from 1.
+    pub number: usize,
     /// Number of sessions before it.
     pub made: usize,
+}
+
+impl DocumentSection<'_> {
+    /// Whether it is a single value; reports the damage if not.
+    pub fn is_value(&self, report: &mut Report) -> bool {
+        let (offset, what) = match json::value_end(self.bytes, 0, Dialect::Python) {
+            Ok(end) if end == self.bytes.len() => return true,
+            Ok(end) => (end, "unexpected text after the value"),
+            Err(fault) => (fault.offset.min(self.bytes.len()), fault.what),
+        };
+        let lines = memchr::memchr_iter(b'\n', &self.bytes[..offset]).count();
+        let place = Position {
+            line: self.place.line + lines as u64,
+            offset: self.place.offset + offset as u64,
+        };
+        report.damage(place, what);
+        false
+    }
 }
 
 /// Tests whether an object is a section.
@@ -52,6 +73,8 @@ pub struct SectionRule {
     pub is: IsSection,
     /// Converts a section to sessions.
     pub read: ReadSection,
+    /// Converts the rest of an input that cannot be split into sections; without it, an input that begins so is an error.
+    pub rest: Option<ReadSection>,
 }
 
 /// Opens an input that starts with such a section; returns any other input unchanged.
@@ -147,6 +170,8 @@ struct SectionReader {
     name: Option<String>,
     returns: bool,
     pieces: Entries,
+    /// Number of sections so far.
+    sections: usize,
     /// Number of sessions so far.
     made: usize,
     /// Remaining sessions of the last section.
@@ -155,6 +180,8 @@ struct SectionReader {
     before: Vec<u8>,
     /// Notes that were already reported.
     noted: HashSet<String>,
+    /// Losses, reported once after the last session.
+    losses: BTreeMap<Loss, u64>,
     done: bool,
 }
 
@@ -165,10 +192,12 @@ impl SectionReader {
             name,
             returns,
             pieces,
+            sections: 0,
             made: 0,
             ready: VecDeque::new(),
             before: Vec::new(),
             noted: HashSet::new(),
+            losses: BTreeMap::new(),
             done: false,
         }
     }
@@ -177,6 +206,25 @@ impl SectionReader {
     fn end(&mut self) {
         self.done = true;
         self.before.extend_from_slice(self.pieces.tail());
+    }
+
+    /// Converts the rest of the input, which could not be split into sections.
+    fn read_rest(&mut self, report: &mut Report) {
+        let Some(read) = &self.cut.rest else { return };
+        let rest = self.pieces.tail().trim_ascii_start();
+        let bytes = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii();
+        if bytes.is_empty() {
+            return;
+        }
+        let section = DocumentSection {
+            name: self.name.as_deref(),
+            bytes,
+            place: Position::default(),
+            number: self.sections + 1,
+            made: self.made,
+        };
+        self.ready.extend(read(section, report));
+        self.made += self.ready.len();
     }
 
     /// Reads the sessions of the next section; `false` at the end.
@@ -193,10 +241,12 @@ impl SectionReader {
         let sessions = match piece {
             b"" => Vec::new(),
             bytes => {
+                self.sections += 1;
                 let piece = DocumentSection {
                     name: self.name.as_deref(),
                     bytes,
                     place,
+                    number: self.sections,
                     made: self.made,
                 };
                 let mut own = Report::default();
@@ -207,7 +257,7 @@ impl SectionReader {
                     .retain(|finding| finding.damage || noted.insert(finding.what.to_string()));
                 report.findings.append(&mut own.findings);
                 for (loss, times) in own.losses {
-                    report.count_loss(loss, times);
+                    *self.losses.entry(loss).or_default() += times;
                 }
                 sessions
             }
@@ -242,31 +292,16 @@ impl SectionReader {
 }
 
 fn read(api: Api, format: Format, piece: DocumentSection<'_>, report: &mut Report) -> Vec<Session> {
-    let DocumentSection {
-        name,
-        bytes: piece,
-        place,
-        made,
-    } = piece;
     let source = DocumentSource {
-        name,
-        bytes: piece,
-        neighbor: &|_| Ok(None),
+        name: piece.name,
+        ..DocumentSource::alone(piece.bytes)
     };
     let mut reading = DocumentReader::new(api, format, &source);
-    reading.base = place;
+    reading.base = piece.place;
     reading.many = true;
-    reading.made = made;
-    match json::value_end(piece, 0, Dialect::Python) {
-        Ok(end) if end == piece.len() => reading.value(piece, 0, report),
-        end => {
-            let (offset, what) = match end {
-                Ok(end) => (end, "unexpected text after the value"),
-                Err(fault) => (fault.offset.min(piece.len()), fault.what),
-            };
-            let place = reading.place(offset);
-            report.damage(place, what);
-        }
+    reading.made = piece.made;
+    if piece.is_value(report) {
+        reading.value(piece.bytes, 0, report);
     }
     reading.sessions
 }
@@ -277,18 +312,25 @@ impl SessionReader for SectionReader {
             match self.read_section(report) {
                 Ok(true) => {}
                 Ok(false) => self.end(),
-                Err(error) if error.kind == ErrorKind::Data && self.made > 0 => {
-                    self.end();
+                Err(error) if error.kind == ErrorKind::Data && (self.made > 0 || self.cut.rest.is_some()) => {
                     let place = error.at.map(|(_, place)| place).unwrap_or_default();
                     report.damage(place, error.message);
+                    self.read_rest(report);
+                    self.end();
                 }
                 Err(error) => return Err(error),
             }
         }
-        match self.ready.pop_front() {
-            None if self.made == 0 => Err(Error::data("contains no messages")),
-            session => Ok(session),
+        let session = self.ready.pop_front();
+        if session.is_none() {
+            if self.made == 0 {
+                return Err(Error::data("contains no messages"));
+            }
+            for (loss, times) in std::mem::take(&mut self.losses) {
+                report.count_loss(loss, times);
+            }
         }
+        Ok(session)
     }
 
     fn tail(&self) -> &[u8] {

@@ -4,7 +4,7 @@
 mod body;
 mod many;
 
-pub use many::{SectionRule, open, open_all, open_sections};
+pub use many::{DocumentSection, SectionRule, open, open_all, open_sections};
 
 use super::native::{self, HeaderBuilder};
 use super::report::{Loss, Report};

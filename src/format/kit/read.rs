@@ -141,6 +141,7 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
             });
             sessions.collect()
         }),
+        rest: None,
     }
 }
 
