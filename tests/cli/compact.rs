@@ -319,6 +319,16 @@ fn reports_name_the_sessions_of_an_input_with_several() {
 }
 
 #[test]
+fn nothing_is_changed_in_place_if_an_input_has_no_file() {
+    let env = Env::new();
+    let file = env.write("a.jsonl", CHAT);
+    env.run(&["compact", "--budget", "50", "-i", "a.jsonl", "-"])
+        .status(2)
+        .says("-: -i requires a file");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), CHAT);
+}
+
+#[test]
 fn sessions_that_hold_little() {
     let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\"}\n";
     for session in [

@@ -431,7 +431,10 @@ impl Output {
         }
         let text = usage_errors::text(error);
         let space = if command.is_empty() { "" } else { " " };
-        let hint = format!("\nhint: see: convo {command}{space}--help");
+        let hint = match usage_errors::hint(error) {
+            Some(hint) => format!("\nhint: {hint}"),
+            None => format!("\nhint: see: convo {command}{space}--help"),
+        };
         let text = text
             .replace("\n\nFor more information, try '--help'.", &hint)
             .replace("\n  tip: ", "\nhint: ");

@@ -1,6 +1,7 @@
 //! The text of an error in the command line, in the words of the project.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::error::Error;
 use std::ffi::OsStr;
 
 /// The text without `error:`.
@@ -24,6 +25,12 @@ pub fn text(error: &clap::Error) -> String {
         lines[0] = first;
     }
     lines.join("\n")
+}
+
+/// The hint of the parser that refused a value.
+pub fn hint(error: &clap::Error) -> Option<&str> {
+    let refused = error.source()?.downcast_ref::<convo::error::Error>()?;
+    refused.hint.as_deref()
 }
 
 fn unreadable(argument: &OsStr) -> String {
@@ -89,6 +96,18 @@ mod tests {
                 "9".repeat(30)
             ),
         );
+    }
+
+    #[test]
+    fn a_parser_hints_at_what_it_expects() {
+        let refuse = |_: &str| Err::<String, _>(convo::Error::usage("no").hint("try x"));
+        let command = Command::new("c").arg(Arg::new("n").value_parser(refuse));
+        assert_eq!(
+            hint(&command.try_get_matches_from(["c", "v"]).unwrap_err()),
+            Some("try x")
+        );
+        let command = Command::new("c").arg(Arg::new("n").value_parser(value_parser!(u64)));
+        assert_eq!(hint(&command.try_get_matches_from(["c", "v"]).unwrap_err()), None);
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn test(text: &str) -> Result<Test> {
     };
     let text = text.trim();
     let Some(at) = text.find(['>', '<', '=']) else {
-        return wrong(format!("--when '{text}': expected a comparison"));
+        return wrong(format!("'{text}': expected a comparison"));
     };
     let (name, rest) = text.split_at(at);
     let comparisons = [
@@ -177,10 +177,10 @@ fn test(text: &str) -> Result<Test> {
     ];
     let found = comparisons.into_iter().find(|(sign, _)| rest.starts_with(sign));
     let Some((sign, comparison)) = found else {
-        return wrong(format!("--when '{text}': expected a comparison such as >="));
+        return wrong(format!("'{text}': expected a comparison such as >="));
     };
     let Some(term) = Term::from_name(name.trim()) else {
-        return wrong(format!("--when: unknown value '{}'", name.trim()));
+        return wrong(format!("unknown value '{}'", name.trim()));
     };
     match millionths(rest[sign.len()..].trim()) {
         Some(value) => Ok(Test {
@@ -188,10 +188,7 @@ fn test(text: &str) -> Result<Test> {
             comparison,
             value,
         }),
-        None => wrong(format!(
-            "--when: expected a number, got '{}'",
-            rest[sign.len()..].trim()
-        )),
+        None => wrong(format!("expected a number, got '{}'", rest[sign.len()..].trim())),
     }
 }
 

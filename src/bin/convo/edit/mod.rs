@@ -98,6 +98,9 @@ fn run_planner(
     let mut edit = edit.resolve(inputs, edit.reading.args)?;
     edit.check()?;
     edit.reading.returns = edit.in_place() || edit.to.is_some();
+    if edit.in_place() {
+        inputs.iter().try_for_each(require_file)?;
+    }
     let streams = inputs.iter().filter(|input| !edit.in_store(input)).count();
     if streams == 0 || edit.in_place() || edit.args.dry_run {
         for input in inputs {
@@ -141,16 +144,20 @@ fn one(
             }
             change(context, &mut DryRun::open(context, input, edit)?, planner)
         }
-        InputLocation::Name(name) if edit.in_place() => {
-            let error = Error::usage("-i requires a file");
-            Err(named(error, name)
-                .hint("omit -i to change the stored session")
-                .into())
-        }
-        InputLocation::Row(name, ..) => Err(database::unchanged(name).into()),
         InputLocation::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
         InputLocation::Path(path) => in_place(context, path, edit, planner),
-        InputLocation::Stdin => Err(Error::usage("-i requires a file").into()),
+        InputLocation::Row(..) | InputLocation::Stdin => require_file(input).map_err(Into::into),
+    }
+}
+
+/// Refuses an input that `-i` cannot replace.
+fn require_file(input: &InputLocation) -> convo::Result<()> {
+    let error = Error::usage("-i requires a file");
+    match input {
+        InputLocation::Path(_) => Ok(()),
+        InputLocation::Name(name) => Err(named(error, name).hint("omit -i to change the stored session")),
+        InputLocation::Row(name, ..) => Err(database::unchanged(name)),
+        InputLocation::Stdin => Err(named(error, &input.label()).hint("omit -i and redirect the output")),
     }
 }
 
