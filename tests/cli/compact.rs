@@ -311,6 +311,14 @@ fn reports_name_the_sessions_of_an_input_with_several() {
         let report = format!("session {id}: compacted from ");
         assert_eq!(run.stderr.matches(&report).count(), 1, "{run}");
     }
+    let run = compact(&["--budget", "50", "-n"], &format!("{CHAT}{other}")).status(0);
+    assert!(run.stderr.contains("session other: would compact from "), "{run}");
+    let run = compact(&["--budget", "50", "--json"], &format!("{CHAT}{other}")).status(0);
+    assert!(
+        run.stderr.contains(r#""input":"-""#)
+            && run.stderr.contains(r#""message":"session other: compacted"#),
+        "{run}"
+    );
     let run = compact(&["--budget", "50"], CHAT).status(0);
     assert!(
         run.stderr.contains("compacted from ") && !run.stderr.contains("session trip"),

@@ -199,3 +199,14 @@ fn escaped_characters_are_written_as_yaml() {
     let built = env.run(&["cat", "--to", "aichat", "--model", "openai:gpt-4o", "./e.json"]);
     assert!(built.status(0).out().contains("caf\u{e9}"));
 }
+
+#[test]
+fn what_a_selected_session_loses_is_reported() {
+    let many = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","x":NaN}]}
+{"messages":[{"role":"user","content":"c"}]}
+"#;
+    let env = Env::new();
+    env.pipe(&["cat", "--session", "1"], many)
+        .status(65)
+        .says("not represented: numbers (1)");
+}

@@ -14,13 +14,21 @@ pub fn mixed() -> Error {
     Error::usage(what).hint("use --stdout to read stored sessions as streams")
 }
 
-/// Names an input, and a session of it that has an id.
-pub fn session_label<'l>(input: &'l str, id: Option<&str>) -> Cow<'l, str> {
+/// A message about a session of an input, which it names if the session has an id.
+pub fn of_session<'m>(id: Option<&str>, message: &'m str) -> Cow<'m, str> {
     match id {
-        Some(id) if input.is_empty() => Cow::Owned(format!("session {id}")),
-        Some(id) => Cow::Owned(format!("{input}: session {id}")),
-        None => Cow::Borrowed(input),
+        Some(id) => Cow::Owned(format!("session {id}: {message}")),
+        None => Cow::Borrowed(message),
     }
+}
+
+/// Adds the name of the input and the id of the session to an error.
+pub fn named_session(error: Error, input: &str, id: Option<&str>) -> Error {
+    let mut error = named(error, input);
+    if let Cow::Owned(message) = of_session(id, &error.message) {
+        error.message = message;
+    }
+    error
 }
 
 /// Adds the name of the input to an error.

@@ -24,13 +24,27 @@ pub struct ListElement {
 }
 
 impl Section<'_> {
-    /// Whether it is a list: nothing but comments is before its elements, or in their place.
-    pub fn is_list(&self, file: &[u8]) -> bool {
+    /// The lines before the first element, or all lines if there is none.
+    pub fn head<'f>(&self, file: &'f [u8]) -> &'f [u8] {
         let first = self.elements.first().map(|first| first.bytes.start);
-        let lines = &file[self.bytes.start..first.unwrap_or(self.bytes.end)];
-        let below = lines.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::trim_ascii);
-        let is_empty = { below }.all(|line| line.is_empty() || line.starts_with(b"#"));
-        is_empty && matches!(self.rest, b"" | b"[]" | b"null" | b"~")
+        &file[self.bytes.start..first.unwrap_or(self.bytes.end)]
+    }
+
+    /// Where text other than comments is before the elements of a list, or in their place.
+    pub fn stray_text(&self, file: &[u8]) -> Option<Position> {
+        if !matches!(self.rest, b"" | b"[]" | b"null" | b"~") {
+            return Some(self.place);
+        }
+        let mut place = self.place;
+        for line in self.head(file).split_inclusive(|byte| *byte == b'\n') {
+            let text = line.trim_ascii();
+            if place.line > self.place.line && !text.is_empty() && !text.starts_with(b"#") {
+                return Some(place);
+            }
+            place.line += 1;
+            place.offset += line.len() as u64;
+        }
+        None
     }
 }
 

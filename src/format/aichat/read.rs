@@ -124,8 +124,12 @@ impl AichatReader<'_> {
             }
             known.push(name);
             if [COMPRESSED, LIVE].contains(&name) {
-                if !section.is_list(self.bytes) {
-                    self.report.damage(section.place, format!("{name} is not a list"));
+                if let Some(place) = section.stray_text(self.bytes) {
+                    let (place, what) = match section.elements.is_empty() {
+                        true => (section.place, format!("{name} is not a list")),
+                        false => (place, format!("text before the first element of {name}")),
+                    };
+                    self.report.damage(place, what);
                 }
                 continue;
             }

@@ -133,8 +133,8 @@ fn with_lists(file: &[u8], lists: &Lists<'_>) -> Result<Vec<u8>> {
     Ok(built)
 }
 
-/// Appends a list, but not an empty one of compressed messages. The lines before its first element and the indentation
-/// of its dashes are those of its section.
+/// Appends a list, but not an empty one of compressed messages without comments. The lines before its first element and the
+/// indentation of its dashes are those of its section.
 fn add_list(
     built: &mut Vec<u8>,
     name: &str,
@@ -144,18 +144,24 @@ fn add_list(
     let (mut before, mut indent) = (format!("{name}:\n").into_bytes(), 0);
     if let Some((section, file)) = source {
         let first = section.elements.first().map(|first| first.bytes.start);
-        let lines = &file[section.bytes.start..first.unwrap_or(section.bytes.end)];
+        let lines = section.head(file);
         if first.is_none() && list.is_empty() {
             built.extend_from_slice(lines);
             return Ok(());
         }
-        if first.is_none() && !section.is_list(file) {
+        if first.is_some() == list.is_empty() && section.stray_text(file).is_some() {
             return Err(Error::not_in_place(format!("{name} is not a list")));
         }
-        // The first line is replaced if it has the value of an empty list, such as `[]`.
+        // The first line is replaced if it has the value of an empty list, such as `[]`, or gets it.
+        let below = lines.iter().skip_while(|byte| **byte != b'\n').skip(1);
+        if list.is_empty() && (name == LIVE || below.clone().any(|byte| *byte == b'#')) {
+            built.extend_from_slice(format!("{name}: []\n").as_bytes());
+            built.extend(below);
+            return Ok(());
+        }
         match section.rest.is_empty() {
             true => before = lines.to_vec(),
-            false => before.extend(lines.iter().skip_while(|byte| **byte != b'\n').skip(1)),
+            false => before.extend(below),
         }
         let dashes = first.map(|first| file[first..].iter().take_while(|byte| **byte == b' '));
         indent = dashes.map_or(0, Iterator::count);

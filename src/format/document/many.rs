@@ -1,4 +1,5 @@
-//! Reads documents with several sessions one at a time: an array of request bodies, or one body per line.
+//! Reads documents with several sessions one at a time: an array of them, or one per line. These are request bodies, the
+//! documents of the kit's formats, and the conversations of exports.
 
 use super::{DocumentReader, body};
 use crate::error::{Error, ErrorKind, Position, Result};
@@ -180,7 +181,7 @@ struct SectionReader {
     before: Vec<u8>,
     /// Notes that were already reported.
     noted: HashSet<String>,
-    /// Losses, reported once after the last session.
+    /// Losses of an export, reported once after the last session; others are reported with their section.
     losses: BTreeMap<Loss, u64>,
     done: bool,
 }
@@ -256,8 +257,12 @@ impl SectionReader {
                 own.findings
                     .retain(|finding| finding.damage || noted.insert(finding.what.to_string()));
                 report.findings.append(&mut own.findings);
+                let is_export = self.cut.rest.is_some();
                 for (loss, times) in own.losses {
-                    *self.losses.entry(loss).or_default() += times;
+                    match is_export {
+                        true => *self.losses.entry(loss).or_default() += times,
+                        false => report.count_loss(loss, times),
+                    }
                 }
                 sessions
             }

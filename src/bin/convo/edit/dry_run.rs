@@ -2,6 +2,7 @@
 
 use super::destination::Destination;
 use super::event_ids::LineDestination;
+use super::reports::{EditReports, describe_unchanged};
 use super::request::EditRequest;
 use crate::args::InputLocation;
 use crate::context::Context;
@@ -16,6 +17,7 @@ pub struct DryRun<'a> {
     label: String,
     place: LineDestination,
     sessions: InputSessions<'a>,
+    reports: EditReports,
 }
 
 impl<'a> DryRun<'a> {
@@ -34,14 +36,17 @@ impl<'a> DryRun<'a> {
                 false => LineDestination::Stream,
             },
             sessions: InputSessions::selected(context, opened, edit.reading),
+            reports: EditReports::default(),
         })
     }
 
-    fn print(&self, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+    fn print(&mut self, session: &Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         match planned.map_err(|error| named(error, &self.label))? {
-            Plan::Nothing(why) | Plan::Refused(why) => report_unchanged(self.context, &self.label, &why),
+            Plan::Nothing(why) | Plan::Refused(why) => {
+                self.reports.add(&self.label, session, describe_unchanged(&why));
+            }
             Plan::Lines(lines, what) => {
-                self.context.output.notice(&self.label, &describe_dry_run(&what));
+                self.reports.add(&self.label, session, describe_dry_run(&what));
                 for line in lines.iter().filter(|_| !self.edit.custom_dry_run) {
                     self.context.output.print(&String::from_utf8_lossy(line))?;
                 }
@@ -64,20 +69,15 @@ impl Destination for DryRun<'_> {
         self.sessions.next()
     }
 
-    fn accept(&mut self, _session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
-        let done = self.print(planned);
+    fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        let done = self.print(&session, planned);
         self.sessions.accept_result(done)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
+        let output = &self.context.output;
+        std::mem::take(&mut self.reports).print(|label, what| output.notice(label, what));
         Ok(())
-    }
-}
-
-/// Reports that a session is unchanged; without a reason, an error was reported instead.
-pub fn report_unchanged(context: &Context, label: &str, why: &str) {
-    if !why.is_empty() {
-        context.output.notice(label, &format!("unchanged: {why}"));
     }
 }
 

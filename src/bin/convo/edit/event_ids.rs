@@ -1,14 +1,13 @@
 //! Ids and times of new lines.
 
 use crate::context::Context;
-use crate::errors::session_label;
-use convo::error::Result;
+use crate::errors::named_session;
+use convo::error::{Error, Result};
 use convo::filter::Stamp;
 use convo::model::event::EPOCH;
 use convo::model::key::{self, Chance};
 use convo::model::session::Session;
 use convo::store::Store;
-use std::borrow::Cow;
 
 impl Context {
     /// Creates an id with this prefix. With `CONVO_SEED`, it is derived from the seed and `what`.
@@ -62,7 +61,7 @@ pub struct EventIds<'c> {
     context: &'c Context,
     session: &'c Session,
     place: LineDestination,
-    /// The name of the input; empty if it is not needed.
+    /// The name of the input in messages, see [`EventIds::of_input`].
     input: &'c str,
 }
 
@@ -88,16 +87,20 @@ impl<'c> EventIds<'c> {
         }
     }
 
-    /// The same for a session of an input with this name.
+    /// The same for a session of an input with this name in messages.
     pub fn of_input(self, input: &'c str) -> EventIds<'c> {
         EventIds { input, ..self }
     }
 
-    /// Names the session in messages: by the input alone if that is one session.
-    pub fn label(&self) -> Cow<'c, str> {
+    pub fn input(&self) -> &'c str {
+        self.input
+    }
+
+    /// Adds the name of the input to an error, and in a stream the id of the session.
+    pub fn named(&self, error: Error) -> Error {
         let is_stream = self.place == LineDestination::Stream;
         let id = is_stream.then(|| self.session.header_text("id")).flatten();
-        session_label(self.input, id.as_deref())
+        named_session(error, self.input, id.as_deref())
     }
 
     pub fn place(&self) -> LineDestination {

@@ -3,6 +3,7 @@
 use super::destination::Destination;
 use super::dry_run::describe_dry_run;
 use super::event_ids::LineDestination;
+use super::reports::describe_unchanged;
 use super::request::EditRequest;
 use crate::context::Context;
 use crate::errors::{named, stopped};
@@ -104,8 +105,8 @@ impl Destination for ForeignFile<'_> {
             Plan::Lines(lines, what) => self.change(session, &lines, &what),
             Plan::Nothing(why) | Plan::Refused(why) => {
                 self.file.sync().map_err(|error| named(error, &self.label))?;
-                let what = format!("unchanged: {why}");
-                self.edit.describe(self.context, &self.label, &what);
+                self.edit
+                    .describe(self.context, &self.label, &describe_unchanged(&why));
                 Ok(())
             }
         }

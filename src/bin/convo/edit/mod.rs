@@ -18,6 +18,7 @@ mod foreign;
 mod new_file;
 pub mod processed;
 mod recognized;
+mod reports;
 mod request;
 pub mod retention;
 mod stored;
@@ -99,7 +100,9 @@ fn run_planner(
     edit.check()?;
     edit.reading.returns = edit.in_place() || edit.to.is_some();
     if edit.in_place() {
-        inputs.iter().try_for_each(require_file)?;
+        inputs
+            .iter()
+            .try_for_each(|input| replaced_file(input).map(drop))?;
     }
     let streams = inputs.iter().filter(|input| !edit.in_store(input)).count();
     if streams == 0 || edit.in_place() || edit.args.dry_run {
@@ -146,15 +149,15 @@ fn one(
         }
         InputLocation::Name(name) => change(context, &mut StoredSession::open(context, name, edit)?, planner),
         InputLocation::Path(path) => in_place(context, path, edit, planner),
-        InputLocation::Row(..) | InputLocation::Stdin => require_file(input).map_err(Into::into),
+        InputLocation::Row(..) | InputLocation::Stdin => Ok(replaced_file(input).map(drop)?),
     }
 }
 
-/// Refuses an input that `-i` cannot replace.
-fn require_file(input: &InputLocation) -> convo::Result<()> {
+/// The file that `-i` replaces. An input without one is refused before any other is changed.
+pub fn replaced_file(input: &InputLocation) -> convo::Result<&Path> {
     let error = Error::usage("-i requires a file");
     match input {
-        InputLocation::Path(_) => Ok(()),
+        InputLocation::Path(path) => Ok(path),
         InputLocation::Name(name) => Err(named(error, name).hint("omit -i to change the stored session")),
         InputLocation::Row(name, ..) => Err(database::unchanged(name)),
         InputLocation::Stdin => Err(named(error, &input.label()).hint("omit -i and redirect the output")),

@@ -2,8 +2,8 @@
 //! planned again.
 
 use super::destination::Destination;
-use super::dry_run::report_unchanged;
 use super::event_ids::LineDestination;
+use super::reports::describe_unchanged;
 use super::request::EditRequest;
 use crate::context::Context;
 use crate::errors::named;
@@ -152,7 +152,10 @@ impl Destination for StoredSession<'_> {
                 self.store.sync_lines(&self.id).map_err(named)?;
                 self.keep_view(&session, is_undamaged, &[]);
                 self.context.output.report(self.name, &mut self.report);
-                report_unchanged(self.context, self.name, &why);
+                let what = describe_unchanged(&why);
+                if !what.is_empty() {
+                    self.context.output.notice(self.name, &what);
+                }
                 self.done = Some((Vec::new(), why));
             }
         }

@@ -3,9 +3,10 @@
 use super::change::change;
 use super::destination::{Destination, Planner};
 use super::event_ids::LineDestination;
+use super::reports::{EditReports, describe_unchanged};
 use super::request::EditRequest;
 use crate::context::Context;
-use crate::errors::{named, session_label};
+use crate::errors::{named, named_session};
 use crate::input::open::OpenInput;
 use crate::input::{InputSessions, InputSettings};
 use crate::writing::{
@@ -24,27 +25,13 @@ use std::io::Write;
 #[derive(Default)]
 pub struct WrittenOutput {
     sessions: usize,
-    reports: Vec<EditReport>,
-}
-
-/// The report of a change, or why there is none.
-struct EditReport {
-    /// The input.
-    label: String,
-    /// The session's id, if it has one.
-    id: Option<String>,
-    what: String,
+    reports: EditReports,
 }
 
 impl WrittenOutput {
-    /// Prints the reports. If an input has several sessions, each report names its session.
     pub fn report(self, context: &Context, edit: &EditRequest<'_>) {
-        for of_input in self.reports.chunk_by(|one, next| one.label == next.label) {
-            for report in of_input {
-                let id = report.id.as_deref().filter(|_| of_input.len() > 1);
-                edit.describe(context, &session_label(&report.label, id), &report.what);
-            }
-        }
+        self.reports
+            .print(|label, what| edit.describe(context, label, what));
     }
 }
 
@@ -176,13 +163,10 @@ impl StreamDestination<'_> {
             planned => planned.map_err(|error| named(error, self.export.label)),
         };
         let what = match planned? {
-            Plan::Nothing(why) => format!("unchanged: {why}"),
+            Plan::Nothing(why) => describe_unchanged(&why),
             Plan::Refused(why) => {
                 refused = true;
-                match why.is_empty() {
-                    true => why, // an error was already reported
-                    false => format!("unchanged: {why}"),
-                }
+                describe_unchanged(&why)
             }
             Plan::Lines(lines, what) => {
                 lines.iter().for_each(|line| session.push_new(line));
@@ -195,11 +179,7 @@ impl StreamDestination<'_> {
         };
         // A stream of any length takes constant memory, unless each change is reported.
         if self.edit.is_described(self.export.context) {
-            self.written.reports.push(EditReport {
-                label: self.export.label.to_string(),
-                id: session.header_text("id"),
-                what,
-            });
+            self.written.reports.add(self.export.label, &session, what);
         }
         if let StreamWriter::Returning(returning) = &mut self.writer {
             return returning.write(session, changed, self.out);
@@ -221,7 +201,7 @@ impl StreamDestination<'_> {
     /// An error that names the input, and the session if it has an id.
     fn of_session(&self, error: Error, session: &Session) -> Error {
         let id = session.header_text("id");
-        named(error, &session_label(self.export.label, id.as_deref()))
+        named_session(error, self.export.label, id.as_deref())
     }
 
     /// Writes an unselected session unchanged.

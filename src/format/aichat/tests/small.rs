@@ -305,6 +305,26 @@ fn text_in_place_of_a_list_is_reported_and_kept() {
 }
 
 #[test]
+fn a_list_that_becomes_empty_keeps_its_comments_and_no_text_is_removed() {
+    let truncated = |text: &str| {
+        let (read, _) = session(text);
+        let event = r#"{"type":"truncate","id":"e","at":"2026-01-01T00:00:00Z","before":null}"#;
+        returned(&with(&read, &[event]), true)
+    };
+    let element = "- role: user\n  content: one\n";
+    let kept = truncated(&format!("model: a:b\nmessages:\n# keep\n{element}"));
+    assert_eq!(kept.unwrap(), "model: a:b\nmessages: []\n# keep\n");
+    let refused = truncated(&format!("model: a:b\nmessages:\n# keep\n  odd\n{element}"));
+    assert!(refused.is_err(), "{refused:?}");
+    let (_, report) = session(&format!("messages:\n# a\n  odd\n{element}"));
+    let found = &report.findings[0];
+    assert_eq!(
+        (&*found.what, found.place.line, found.place.offset),
+        ("text before the first element of messages", 3, 14)
+    );
+}
+
+#[test]
 fn damage_in_one_element_does_not_affect_others() {
     let damaged = PLAIN.replace("content: 'yes: \"no\"'", "content: &x yes");
     let (read, report) = session(&damaged);

@@ -149,13 +149,13 @@ impl Run for CompactCommand {
             };
             edit::run_ahead(context, &inputs, edit, plan, |session, event_ids, planned| {
                 if let (_, Some(name)) = counting.chosen(context, session)? {
-                    report_unknown(context, &event_ids.label(), &name);
+                    report_unknown(context, event_ids.input(), &name);
                 }
                 completed(session, event_ids, planned)
             })
         } else {
             edit::run(context, &inputs, edit, |session, event_ids| {
-                let counter = counting.counter(context, &event_ids.label(), session);
+                let counter = counting.counter(context, event_ids.input(), session);
                 let planned = counter.and_then(|counter| {
                     let mut reported = |outcome: &CompactionOutcome| {
                         reached(outcome);

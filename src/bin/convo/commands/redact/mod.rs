@@ -9,11 +9,11 @@ mod stored;
 use super::Run;
 use crate::args::{DamageArgs, InputLocation};
 use crate::context::Context;
+use crate::edit::replaced_file;
 use crate::errors::{mixed, named};
 use crate::homes;
 use crate::input::{operands, regular, report_and_continue};
 use crate::output::path_name;
-use crate::programs::database;
 use crate::writing::{rewrite, write_output};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
@@ -95,6 +95,11 @@ impl Run for RedactCommand {
             if self.in_place.is_none() && stored < inputs.len() {
                 return Err(mixed().into());
             }
+            if self.in_place.is_some() {
+                inputs
+                    .iter()
+                    .try_for_each(|input| replaced_file(input).map(drop))?;
+            }
             let mut plan = RedactionReport::default();
             for input in &inputs {
                 let done = match input {
@@ -169,15 +174,7 @@ impl RedactCommand {
         plan: &mut RedactionReport,
     ) -> anyhow::Result<()> {
         let label = input.label();
-        let InputLocation::Path(path) = input else {
-            let error = Error::usage("-i requires a file");
-            return Err(match input {
-                InputLocation::Name(_) => named(error, &label).hint("omit -i to change the stored session"),
-                InputLocation::Row(..) => database::unchanged(&label),
-                _ => error,
-            }
-            .into());
-        };
+        let path = replaced_file(input)?;
         let suffix = self.in_place.as_deref().unwrap_or_default();
         context.refuse_running(path, false)?;
         if path.is_symlink() {

@@ -99,7 +99,7 @@ impl Run for SummarizeCommand {
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
             return self.change(context, &inputs, edit, |session, event_ids, failure| {
-                let counter = self.task.counting.counter(context, &event_ids.label(), session)?;
+                let counter = self.task.counting.counter(context, event_ids.input(), session)?;
                 let stamp = |content: &str| event_ids.event(content);
                 let options = retention::answered(session, &options)?;
                 let planned = summarize_range::apply(session, counter, &options, &answer, stamp);
@@ -124,7 +124,7 @@ impl Run for SummarizeCommand {
                     Ok(options) => options,
                     Err(why) => return Ok(Plan::Nothing(why)),
                 };
-                let counter = self.task.counting.counter(context, &event_ids.label(), session)?;
+                let counter = self.task.counting.counter(context, event_ids.input(), session)?;
                 let planned =
                     summarize_range::extract(session, counter, &options, |content| event_ids.event(content));
                 retention::summarized(context, session, planned, event_ids)
@@ -136,7 +136,7 @@ impl Run for SummarizeCommand {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
             };
-            let counter = self.task.counting.counter(context, &event_ids.label(), session)?;
+            let counter = self.task.counting.counter(context, event_ids.input(), session)?;
             let ask = || {
                 Ok(
                     match summarize_range::build_request(session, counter, &options)? {

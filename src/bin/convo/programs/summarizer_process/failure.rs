@@ -3,7 +3,6 @@
 use super::options::RetryArgs;
 use crate::context::Context;
 use crate::edit::{EditRequest, EventIds, LineDestination};
-use crate::errors::named;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::format::{Format, penguiflow};
@@ -83,7 +82,7 @@ impl<'r> FailureReport<'r> {
         if !again {
             self.report_queued_error();
         }
-        *self.unreported.borrow_mut() = Some((stored, named(error, &event_ids.label())));
+        *self.unreported.borrow_mut() = Some((stored, event_ids.named(error)));
         Ok(())
     }
 
@@ -98,7 +97,7 @@ impl<'r> FailureReport<'r> {
         match planned {
             // A plan for an excerpt is not final.
             Err(error) if error.kind == ErrorKind::No && session.excerpt().is_none() => {
-                self.context.output.error(&named(error, &event_ids.label()));
+                self.context.output.error(&event_ids.named(error));
                 Ok(unchanged_plan())
             }
             Err(error)
