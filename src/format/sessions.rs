@@ -50,6 +50,9 @@ pub trait SessionReader {
     /// the input.
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>>;
 
+    /// Reports what the reader would report after the last session, if no further one is read.
+    fn end_early(&mut self, _: &mut Report) {}
+
     /// After the last session: the bytes after its source section, such as a closing bracket.
     fn tail(&self) -> &[u8] {
         &[]
@@ -133,6 +136,13 @@ impl<'r> Sessions<'r> {
             stream,
             next: None,
             done: false,
+        }
+    }
+
+    /// Reports what is otherwise reported after the last session, if no further one is read.
+    pub fn end_early(&mut self, report: &mut Report) {
+        if let Stream::Sessions(sessions) = &mut self.stream {
+            sessions.end_early(report);
         }
     }
 

@@ -209,4 +209,12 @@ fn what_a_selected_session_loses_is_reported() {
     env.pipe(&["cat", "--session", "1"], many)
         .status(65)
         .says("not represented: numbers (1)");
+    // The losses of an export are counted over all of its conversations.
+    let conversation = r#"{"uuid":"u","name":"n","created_at":"2026-01-01T00:00:00Z","account":{"uuid":"a"},"chat_messages":[{"uuid":"m","sender":"human","text":"hi","created_at":"2026-01-01T00:00:00Z"}]}"#;
+    env.pipe(
+        &["cat", "--session", "1"],
+        format!("[{conversation},{conversation}]"),
+    )
+    .status(0)
+    .says("not represented: header (1)");
 }

@@ -181,7 +181,7 @@ struct SectionReader {
     before: Vec<u8>,
     /// Notes that were already reported.
     noted: HashSet<String>,
-    /// Losses of an export, reported once after the last session; others are reported with their section.
+    /// Losses that were not reported.
     losses: BTreeMap<Loss, u64>,
     done: bool,
 }
@@ -207,6 +207,12 @@ impl SectionReader {
     fn end(&mut self) {
         self.done = true;
         self.before.extend_from_slice(self.pieces.tail());
+    }
+
+    fn report_losses(&mut self, report: &mut Report) {
+        for (loss, times) in std::mem::take(&mut self.losses) {
+            report.count_loss(loss, times);
+        }
     }
 
     /// Converts the rest of the input, which could not be split into sections.
@@ -257,12 +263,8 @@ impl SectionReader {
                 own.findings
                     .retain(|finding| finding.damage || noted.insert(finding.what.to_string()));
                 report.findings.append(&mut own.findings);
-                let is_export = self.cut.rest.is_some();
                 for (loss, times) in own.losses {
-                    match is_export {
-                        true => *self.losses.entry(loss).or_default() += times,
-                        false => report.count_loss(loss, times),
-                    }
+                    *self.losses.entry(loss).or_default() += times;
                 }
                 sessions
             }
@@ -315,7 +317,9 @@ impl SessionReader for SectionReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         while self.ready.is_empty() && !self.done {
             match self.read_section(report) {
-                Ok(true) => {}
+                // An export has many sections; its losses are reported once.
+                Ok(true) if self.cut.rest.is_some() => {}
+                Ok(true) => self.report_losses(report),
                 Ok(false) => self.end(),
                 Err(error) if error.kind == ErrorKind::Data && (self.made > 0 || self.cut.rest.is_some()) => {
                     let place = error.at.map(|(_, place)| place).unwrap_or_default();
@@ -331,11 +335,13 @@ impl SessionReader for SectionReader {
             if self.made == 0 {
                 return Err(Error::data("contains no messages"));
             }
-            for (loss, times) in std::mem::take(&mut self.losses) {
-                report.count_loss(loss, times);
-            }
+            self.report_losses(report);
         }
         Ok(session)
+    }
+
+    fn end_early(&mut self, report: &mut Report) {
+        self.report_losses(report);
     }
 
     fn tail(&self) -> &[u8] {

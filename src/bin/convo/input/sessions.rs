@@ -209,6 +209,13 @@ impl<'a> InputSessions<'a> {
         }
     }
 
+    /// Reports the losses of an input of which no more is read.
+    fn end_early(&mut self) {
+        let mut report = Report::default();
+        self.sessions.end_early(&mut report);
+        self.report(report);
+    }
+
     fn report_error(&mut self) {
         if let Some(error) = self.error.take() {
             self.context.output.error(&error);
@@ -219,17 +226,22 @@ impl<'a> InputSessions<'a> {
     pub fn next(&mut self) -> anyhow::Result<Option<Session>> {
         while !self.ended {
             if self.error.is_none() && self.needs_no_more() {
+                self.end_early();
                 return self.end();
             }
             let mut report = Report::default();
             let next = self.sessions.next(&mut report);
             let damaged = report.is_damaged();
             self.report(report);
+            if next.is_err() {
+                self.end_early();
+            }
             let Some(session) = next.map_err(|error| named(error, &self.label))? else {
                 self.tail = self.sessions.tail().to_vec();
                 return self.end();
             };
             if self.reading.args.strict && damaged {
+                self.end_early();
                 return Err(named(stopped(), &self.label).into());
             }
             if self.unreported.is_none() {
