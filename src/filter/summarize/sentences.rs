@@ -9,7 +9,7 @@ const ABBREVIATIONS: [&str; 12] = [
 
 /// The ranges of the sentences of a text, without separators. A sentence ends with `.`, `!` or `?` and following closing quotes and
 /// brackets before white space, with the full stop of a script without spaces, or at a line break. A number with a
-/// period at the beginning of a line is a list number.
+/// period at the beginning of a line, also of a heading, is a list number.
 pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut offset = 0;
@@ -36,16 +36,28 @@ pub(in crate::filter) fn ranges(text: &str) -> Vec<Range<usize>> {
     }
 }
 
-/// Removes the list marker (dash, star or number) from a sentence.
+/// Removes the marks of lists, quotations and headings before a sentence. `**bold**`, `--option` and `#5` have none.
 pub(in crate::filter) fn without_list_mark(sentence: &str) -> &str {
-    let bare = sentence
-        .trim_start_matches(['-', '*', '\u{2022}', '>', '#'])
-        .trim_start();
+    let mut bare = sentence;
+    loop {
+        let run = bare.trim_start_matches(['-', '*', '#']);
+        let is_mark = run.len() < bare.len() && run.chars().next().is_none_or(char::is_whitespace);
+        let single = || bare.strip_prefix(['\u{2022}', '>']).or_else(|| dashed(bare));
+        match if is_mark { Some(run) } else { single() } {
+            Some(rest) => bare = rest.trim_start(),
+            None => break,
+        }
+    }
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
     match bare[digits..].strip_prefix(['.', ')']) {
         Some(rest) if digits > 0 && digits < 4 && rest.starts_with(' ') => rest.trim_start(),
         _ => bare,
     }
+}
+
+/// The text after a dash that is a list mark without a space.
+fn dashed(text: &str) -> Option<&str> {
+    text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))
 }
 
 /// The sentences of a line.
@@ -100,8 +112,8 @@ fn is_inside(beginning: &str, of_line: bool) -> bool {
     let Some(words) = beginning.strip_suffix('.') else {
         return false;
     };
-    let numbers = (1..=3).contains(&words.len()) && words.bytes().all(|byte| byte.is_ascii_digit());
-    if of_line && numbers {
+    let number = words.trim_start_matches(['#', '>', '-', '*', ' ']);
+    if of_line && (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return true;
     }
     let last = words
@@ -117,6 +129,30 @@ fn is_inside(beginning: &str, of_line: bool) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_number_of_a_heading_ends_no_sentence() {
+        let text = "### 4. **Tools** - all. More.\n**2. Next**";
+        let found: Vec<&str> = ranges(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["### 4. **Tools** - all.", "More.", "**2. Next**"]);
+    }
+
+    #[test]
+    fn marks_are_removed_and_markup_is_kept() {
+        for (sentence, bare) in [
+            ("- a", "a"),
+            ("-use tabs", "use tabs"),
+            ("> * \u{2022}b", "b"),
+            ("## 3. c", "c"),
+            ("- **bold** d", "**bold** d"),
+            ("*e* f", "*e* f"),
+            ("--no-verify is banned", "--no-verify is banned"),
+            ("#5 is open", "#5 is open"),
+            ("---", ""),
+        ] {
+            assert_eq!(without_list_mark(sentence), bare);
+        }
+    }
 
     proptest! {
         #[test]
