@@ -31,6 +31,7 @@ mod patterns;
 mod prior_weight;
 mod quoted_instructions;
 mod reader;
+mod registered;
 mod request_rules;
 mod revoking;
 mod selection;
@@ -63,6 +64,7 @@ use quoted_instructions::Doubtful;
 pub(in crate::filter) use quoted_instructions::instructs;
 pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
+use registered::RegisteredSentences;
 pub(in crate::filter) use sentences::{ranges as sentence_ranges, without_list_mark};
 pub use shorten::shorten;
 pub(in crate::filter) use term_list::TermList;
@@ -203,15 +205,10 @@ pub fn extract(
         texts + previous.map_or(0, count)
     });
     let longest = text_units::longest(options.budget, covered);
-    let mut units = Units::of(sources, earlier.entries, longest, count);
-    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
-    // Few units are as long as an instruction, and only these are compared.
-    let longest = instructions.iter().map(String::len).max();
-    let mut lengths = vec![false; longest.map_or(0, |longest| longest + 1)];
-    instructions.iter().for_each(|text| lengths[text.len()] = true);
-    if !instructions.is_empty() {
-        let may_be = |text: &str| lengths.get(text.len()) == Some(&true);
-        units.retain(|text| !may_be(text) || !registered.contains(text));
+    let registered = RegisteredSentences::of(&instructions);
+    let mut units = Units::of(sources, earlier.entries, longest, &registered, count);
+    if !registered.is_empty() {
+        units.retain(|text| !registered.has(text));
     }
     let (text, kept) = fill::fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {

@@ -5,6 +5,7 @@ use super::dates::{self, Dates};
 use super::entry::{CountFn, QuotedText, SentencePosition};
 use super::frame::speaker;
 use super::handoff::GAP;
+use super::registered::RegisteredSentences;
 use super::sentences::ranges;
 use crate::model::json::{self, EscapedOffsets};
 use crate::model::message::Role;
@@ -65,6 +66,7 @@ impl<'a> Units<'a> {
         sources: &'a [SummarySource<'a>],
         mut earlier: Vec<QuotedText<'static>>,
         longest: u64,
+        registered: &RegisteredSentences<'_>,
         count: CountFn<'_>,
     ) -> Units<'a> {
         for entry in &mut earlier {
@@ -81,7 +83,7 @@ impl<'a> Units<'a> {
         let bytes = sources.iter().map(|source| source.text.len()).sum();
         units.all = gathered(known + sources.len(), bytes, |range| {
             let mut found = Vec::with_capacity(range.len());
-            range.for_each(|of| units.of_one(of, longest, count, &mut found));
+            range.for_each(|of| units.of_one(of, longest, registered, count, &mut found));
             found
         });
         units
@@ -198,7 +200,14 @@ impl<'a> Units<'a> {
     }
 
     /// Splits a message or an entry into units.
-    fn of_one(&self, of: usize, longest: u64, count: CountFn<'_>, found: &mut Vec<Unit>) {
+    fn of_one(
+        &self,
+        of: usize,
+        longest: u64,
+        registered: &RegisteredSentences<'_>,
+        count: CountFn<'_>,
+        found: &mut Vec<Unit>,
+    ) {
         let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
         let whole = match source {
             Some(source) => source.decoded(),
@@ -213,10 +222,15 @@ impl<'a> Units<'a> {
         let is_line = |source: &SummarySource<'_>| {
             source.role == Role::Tool && text.len() <= LINE && !text.contains('\n')
         };
-        let longest = if source.is_some_and(is_line) {
-            u64::MAX
-        } else {
-            longest
+        let instructs = |source: &SummarySource<'_>| {
+            matches!(source.role, Role::User | Role::System | Role::Developer)
+                && registered.has_sentence_of(text)
+        };
+        let longest = match source {
+            Some(source) if is_line(source) => u64::MAX,
+            // The other sentences of a message with an instruction, which is quoted already.
+            Some(source) if instructs(source) => 0,
+            _ => longest,
         };
         let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
         for (nth, (range, begins_line)) in text_units(text, known, longest, count).into_iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Properties of every summary: within budget, shorter, quoted verbatim, deterministic.
 
 use super::super::fill::{choosing, fit, marked};
+use super::super::registered::RegisteredSentences;
 use super::super::selection::Fading;
 use super::super::{dates, text_units::Units};
 use super::*;
@@ -203,7 +204,7 @@ proptest! {
     ) {
         let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
         let sources = sources(&said, &ids);
-        let units = Units::of(&sources, Vec::new(), 160, &count);
+        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);
         let options = ExtractOptions::new(budget);
         let picked = choosing(&units).choose(budget, Fading::Half);
         let beginning = text::beginning(&head(&sources), &[]);
@@ -218,7 +219,7 @@ proptest! {
         let sources = sources(&said, &ids);
         let lines = LineTokens::of(Tokenizer::DEFAULT);
         let count = |text: &str| lines.count(text);
-        let units = Units::of(&sources, Vec::new(), 160, &count);
+        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);
         let whole = ExtractOptions::new(u64::MAX);
         let parts = ExtractOptions { seam: lines.seam(), ..whole.clone() };
         let picked: Vec<usize> = (0..units.len()).rev().collect();

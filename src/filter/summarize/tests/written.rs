@@ -270,3 +270,20 @@ fn a_long_summary_uses_nearly_all_of_its_tokens() {
     assert!(built.tokens <= budget, "{}", built.tokens);
     assert!(built.tokens * 100 >= budget * 99, "{}", built.tokens);
 }
+
+#[test]
+fn an_instruction_is_quoted_once_and_the_rest_of_its_message_by_itself() {
+    let said = "We fly to Lisbon on the twelfth of May. Please always give prices in euros.";
+    for text in [said.to_string(), said.replace(". ", ".\n- ")] {
+        let reply = "Fine, fine, fine. ".repeat(20);
+        let sources = [
+            source("m", Role::User, "", &text),
+            source("n", Role::Assistant, "", &reply),
+        ];
+        let summary = extract(&sources, &sources, None, &ExtractOptions::new(40), &words).unwrap();
+        assert_eq!(summary.instructions, ["Please always give prices in euros."]);
+        for sentence in said.split_inclusive(". ").map(str::trim) {
+            assert_eq!(summary.text.matches(sentence).count(), 1, "{}", summary.text);
+        }
+    }
+}
