@@ -77,7 +77,7 @@ fn with_new_parent(
 ) -> Option<Vec<u8>> {
     let line = &log.lines[index];
     let uuid = |line: Option<usize>| {
-        let uuid = line.and_then(|line| log.facts(line)?.uuid);
+        let uuid = line.and_then(|line| log.facts(line)?.uuid());
         uuid.map_or_else(|| b"null".to_vec(), <[u8]>::to_vec)
     };
     let (name, parent) = match (new_parent, line.above) {

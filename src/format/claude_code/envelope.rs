@@ -5,56 +5,17 @@ use super::attachment;
 use super::line::{LineMembers, LineMessage};
 use crate::model::json::{self, Dialect, array};
 
-/// The content that a marker replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkerContent {
-    /// This many blocks.
-    Blocks(usize),
-    /// A string.
-    Text,
-    /// None: the content is in the shell, or there is none.
-    Nothing,
-}
-
-/// The shell of a line, and the content that its marker replaces.
-pub fn of(body: &[u8], facts: &LineMembers<'_>) -> (Vec<u8>, MarkerContent) {
-    let (Some(message), None) = (&facts.message, &facts.attachment) else {
-        return (body.to_vec(), MarkerContent::Nothing);
+/// The shell of a line. The marker of blocks is their number, that of a string is an empty string; other content
+/// remains.
+pub fn of(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
+    let marker = |message: &LineMessage<'_>| match message.is_string() {
+        true => Some("\"\"".to_string()),
+        false => Some(message.blocks()?.len().to_string()),
     };
-    let replaced = marker_content(message);
-    let mark = match replaced {
-        MarkerContent::Blocks(count) => count.to_string(),
-        MarkerContent::Text => "\"\"".to_string(),
-        MarkerContent::Nothing => return (body.to_vec(), replaced),
-    };
-    match with_content(body, mark.as_bytes()) {
-        Some(shell) => (shell, replaced),
-        None => (body.to_vec(), MarkerContent::Nothing),
-    }
-}
-
-fn marker_content(message: &LineMessage<'_>) -> MarkerContent {
-    match message.content {
-        Some(raw) if raw.starts_with(b"\"") => MarkerContent::Text,
-        Some(raw) => match json::elements(raw, Dialect::Strict) {
-            Some(blocks) => MarkerContent::Blocks(blocks.len()),
-            None => MarkerContent::Nothing,
-        },
-        None => MarkerContent::Nothing,
-    }
-}
-
-/// The content that the marker of a shell replaces.
-pub fn mark(shell: &[u8]) -> MarkerContent {
-    let content = json::member(shell, "message").and_then(|message| json::member(message, "content"));
-    match content {
-        Some(b"\"\"") => MarkerContent::Text,
-        Some(raw) => match std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok()) {
-            Some(count) => MarkerContent::Blocks(count),
-            None => MarkerContent::Nothing,
-        },
-        None => MarkerContent::Nothing,
-    }
+    let message = facts.message.as_ref().filter(|_| facts.attachment.is_none());
+    let marker = message.and_then(marker);
+    let shell = marker.and_then(|marker| with_content(body, marker.as_bytes()));
+    shell.unwrap_or_else(|| body.to_vec())
 }
 
 /// A line with its content replaced.
@@ -67,23 +28,25 @@ pub fn with_content(line: &[u8], content: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Restores lines from shells and the content of a message; `None` if the number of blocks differs.
-pub fn fill(shells: &[&[u8]], content: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
+pub fn fill<S: AsRef<[u8]>>(shells: &[S], content: Option<&[u8]>) -> Option<Vec<Vec<u8>>> {
     let blocks = content.and_then(|raw| json::elements(raw, Dialect::Strict));
     let mut rest = blocks.iter().flatten();
     let mut lines = Vec::with_capacity(shells.len());
-    for shell in shells {
-        lines.push(match mark(shell) {
-            MarkerContent::Nothing => shell.to_vec(),
-            MarkerContent::Text => match (content, &blocks) {
+    for shell in shells.iter().map(AsRef::as_ref) {
+        let marker = json::member(shell, "message").and_then(|message| json::member(message, "content"));
+        let count = marker.and_then(json::number::<usize>);
+        lines.push(match (marker, count) {
+            (Some(b"\"\""), _) => match (content, &blocks) {
                 (Some(text), None) if shells.len() == 1 => with_content(shell, text)?,
                 // A string is one of the blocks.
                 _ => with_content(shell, json::member(rest.next()?, "text")?)?,
             },
-            MarkerContent::Blocks(count) => {
+            (_, Some(count)) => {
                 let own: Vec<_> = rest.by_ref().take(count).collect();
                 (own.len() == count).then_some(())?;
                 with_content(shell, &array(own))?
             }
+            _ => shell.to_vec(),
         });
     }
     rest.next().is_none().then_some(lines)

@@ -138,7 +138,7 @@ fn reparent(
 
 /// The parent of a new line at this position: that of the line after it, or the last line of the session.
 fn above(changes: &LineChanges, parsed: &ParsedSource<'_>, at: usize) -> Option<Vec<u8>> {
-    let uuid = |line: usize| parsed.log.facts(line)?.uuid.map(<[u8]>::to_vec);
+    let uuid = |line: usize| parsed.log.facts(line)?.uuid().map(<[u8]>::to_vec);
     let next = parsed
         .log
         .lines
@@ -154,7 +154,7 @@ fn above(changes: &LineChanges, parsed: &ParsedSource<'_>, at: usize) -> Option<
     match next.above {
         Some(above) => changes.nearest_kept(parsed.log, above).and_then(uuid),
         // If that parent is missing, the previous line replaces it, also for inserted lines.
-        None => parsed.log.facts(at)?.parent.map(<[u8]>::to_vec),
+        None => parsed.log.facts(at)?.parent().map(<[u8]>::to_vec),
     }
 }
 
@@ -169,7 +169,7 @@ impl CallLines {
                 .references
                 .as_ref()
                 .is_some_and(|references| !references.calls.is_empty())
-                && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid)
+                && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid())
             {
                 calls.add(parsed.log.body(line), uuid);
             }
@@ -217,7 +217,7 @@ impl<'s> InsertTimes<'s> {
         while let Some(line) = lines.get(self.next).filter(|line| **line < at) {
             self.next += 1;
             if self.parsed.log.lines[*line].uuid.is_some()
-                && let Some(time) = self.parsed.log.facts(*line).and_then(|facts| facts.timestamp)
+                && let Some(time) = self.parsed.log.facts(*line).and_then(|facts| facts.timestamp())
             {
                 self.time = Some(time.to_vec());
             }

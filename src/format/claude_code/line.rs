@@ -1,7 +1,9 @@
 //! Parses one line of a log: its kind, content, and references to other lines.
 
 use super::attachment::Attachment;
+use crate::format::request::draft;
 use crate::model::json::{self, Dialect, Members};
+use crate::model::key;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
@@ -25,29 +27,15 @@ pub fn is_uuid(raw: &[u8]) -> bool {
     json::text(raw).is_some_and(|text| uuid(&text).is_some())
 }
 
-/// The bits of a UUID in canonical form.
+/// The bits of a UUID. One with upper-case digits is another id.
 fn uuid(text: &str) -> Option<u128> {
-    let bytes = text.as_bytes();
-    if bytes.len() != 36 {
-        return None;
-    }
-    let mut bits = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        let digit = match byte {
-            b'-' if matches!(at, 8 | 13 | 18 | 23) => continue,
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            _ => return None,
-        };
-        if matches!(at, 8 | 13 | 18 | 23) {
-            return None;
-        }
-        bits = bits << 4 | u128::from(digit);
-    }
-    Some(bits)
+    let is_canonical = key::is_uuid(text) && !text.bytes().any(|byte| byte.is_ascii_uppercase());
+    u128::from_str_radix(&text.replace('-', ""), 16)
+        .ok()
+        .filter(|_| is_canonical)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClaudeLineKind {
     /// A user message or tool results.
     User,
@@ -64,6 +52,7 @@ pub enum ClaudeLineKind {
     /// Progress of a running tool; possibly a parent.
     Progress,
     /// Any other JSON object.
+    #[default]
     Other,
     /// White space only.
     Blank,
@@ -71,29 +60,23 @@ pub enum ClaudeLineKind {
     Unreadable,
 }
 
-/// The relevant members of a line, as raw JSON.
-#[derive(Clone, Debug)]
+/// The members of a line that are read, the most frequent ones first, because they are found by linear search.
+const MEMBERS: [&str; 26] = [
+    "parentUuid", "isSidechain", "uuid", "type", "message", "sessionId", "timestamp", "cwd", "version",
+    "gitBranch", "slug", "agentId", "isMeta", "subtype", "attachment", "isCompactSummary",
+    "isApiErrorMessage", "logicalParentUuid", "leafUuid", "summary", "compactMetadata", "customTitle",
+    "agentName", "aiTitle", "role", "payload",
+];
+
+/// A line with its members as raw JSON.
+#[derive(Clone, Debug, Default)]
 pub struct LineMembers<'a> {
     pub kind: ClaudeLineKind,
     /// `type`, decoded.
     pub name: Cow<'a, str>,
-    /// `uuid`.
-    pub uuid: Option<&'a [u8]>,
-    /// `parentUuid`, or `logicalParentUuid` if that is null.
-    pub parent: Option<&'a [u8]>,
-    pub sidechain: bool,
-    /// `agentId`.
-    pub agent: Option<&'a [u8]>,
-    /// Whether it is not a turn: `isMeta`.
-    pub meta: bool,
-    /// Whether it reports a failed request, which is never sent to the model: `isApiErrorMessage`.
-    pub api_error: bool,
+    members: [Option<&'a [u8]>; MEMBERS.len()],
     /// The attachment, if it is sent to the model.
     pub attachment: Option<Attachment<'a>>,
-    /// `timestamp`.
-    pub timestamp: Option<&'a [u8]>,
-    /// Members for the header of a session, and those of lines that are not messages.
-    pub others: [Option<&'a [u8]>; OTHERS.len()],
     /// The message, if any.
     pub message: Option<LineMessage<'a>>,
     /// The fault in its content, if any.
@@ -101,25 +84,15 @@ pub struct LineMembers<'a> {
 }
 
 /// The `message` of a line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LineMessage<'a> {
-    /// `id`.
     pub id: Option<&'a [u8]>,
-    /// `role`, by default the line's type.
+    /// By default the line's type.
     pub role: Cow<'a, str>,
-    /// `content`.
     pub content: Option<&'a [u8]>,
-    /// `model`.
     pub model: Option<&'a [u8]>,
-    /// `usage`.
     pub usage: Option<&'a [u8]>,
 }
-
-/// Members that are used in session headers, and references to other lines.
-const OTHERS: [&str; 13] = [
-    "sessionId", "cwd", "gitBranch", "version", "slug", "summary", "leafUuid", "customTitle", "agentName",
-    "aiTitle", "compactMetadata", "subtype", "isCompactSummary",
-];
 
 impl<'a> LineMembers<'a> {
     /// Parses a line without its ending; the fault if it is not an object.
@@ -130,90 +103,35 @@ impl<'a> LineMembers<'a> {
                 what: "not UTF-8",
             });
         }
-        let mut facts = LineMembers {
-            kind: ClaudeLineKind::Other,
-            name: Cow::Borrowed(""),
-            uuid: None,
-            parent: None,
-            sidechain: false,
-            agent: None,
-            meta: false,
-            api_error: false,
-            attachment: None,
-            timestamp: None,
-            others: [None; OTHERS.len()],
-            message: None,
-            fault: None,
-        };
-        let (mut kind, mut parent, mut logical, mut message) = (None, None, None, None);
-        let mut attached = None;
-        // Whether it has content that logs of this format do not have.
-        let mut is_unrecognized = false;
+        let mut facts = LineMembers::default();
         let mut members = Members::new(body, Dialect::Strict)?;
         while let Some(member) = members.next()? {
-            let value = member.value;
-            match member.name().as_ref() {
-                "type" => kind = json::text(value),
-                "uuid" => facts.uuid = filled(value),
-                "parentUuid" => parent = filled(value),
-                "logicalParentUuid" => logical = filled(value),
-                "isSidechain" => facts.sidechain = value == b"true",
-                "agentId" => facts.agent = filled(value),
-                "isMeta" => facts.meta = value == b"true",
-                "isApiErrorMessage" => facts.api_error = value == b"true",
-                "attachment" => attached = Some(value),
-                "timestamp" => facts.timestamp = filled(value),
-                "message" => message = Some(value),
-                "role" => is_unrecognized = true,
-                "payload" => is_unrecognized |= value.starts_with(b"{"),
-                name => {
-                    if let Some(nth) = OTHERS.iter().position(|other| *other == name) {
-                        facts.others[nth] = Some(value);
-                    }
-                }
+            let name = member.name();
+            if let Some(nth) = MEMBERS.iter().position(|known| *known == name) {
+                facts.members[nth] = Some(member.value);
             }
         }
-        facts.parent = parent.or(logical);
-        match kind {
+        match facts.get("type").and_then(json::text) {
             Some(name) => facts.name = name,
             None => facts.fault = Some("object without type; kept unchanged"),
         }
-        facts.kind = match facts.name.as_ref() {
-            "user" | "assistant" => {
-                facts.message = message.and_then(|raw| LineMessage::of(raw, facts.name.clone()));
-                if facts
-                    .message
-                    .as_ref()
-                    .is_some_and(|message| message.content.is_none())
-                {
-                    facts.fault = Some("the message has no content");
-                }
-                match (&facts.message, facts.name.as_ref()) {
-                    (None, _) => {
-                        facts.fault = Some("the message is not an object; kept unchanged");
-                        ClaudeLineKind::Other
-                    }
-                    (Some(_), "user") if facts.other("isCompactSummary") == Some(b"true") => {
-                        ClaudeLineKind::Summary
-                    }
-                    (Some(message), _) if message.role == "assistant" => ClaudeLineKind::Assistant,
-                    (Some(_), _) => ClaudeLineKind::User,
-                }
-            }
-            "attachment" if facts.uuid.is_some() => {
-                facts.attachment = attached.and_then(Attachment::of);
+        facts.kind = match (facts.name.as_ref(), facts.uuid().is_some()) {
+            ("user" | "assistant", _) => facts.read_message(),
+            ("attachment", true) => {
+                facts.attachment = facts.get("attachment").and_then(Attachment::of);
                 facts.message = facts.attachment.as_ref().map(LineMessage::attached);
                 match facts.attachment {
                     Some(_) => ClaudeLineKind::Attachment,
                     None => ClaudeLineKind::Chain,
                 }
             }
-            "progress" if facts.uuid.is_some() => ClaudeLineKind::Progress,
-            "system" if facts.other("subtype") == Some(b"\"compact_boundary\"") => ClaudeLineKind::Boundary,
-            _ if facts.uuid.is_some() => ClaudeLineKind::Chain,
-            _ => {
-                is_unrecognized |= message.is_some_and(|raw| json::member(raw, "role").is_some());
-                if is_unrecognized && facts.other("sessionId").is_none() {
+            ("progress", true) => ClaudeLineKind::Progress,
+            ("system", _) if facts.get("subtype") == Some(b"\"compact_boundary\"") => {
+                ClaudeLineKind::Boundary
+            }
+            (_, true) => ClaudeLineKind::Chain,
+            (_, false) => {
+                if facts.get("sessionId").is_none() && facts.is_unrecognized() {
                     facts.fault = Some("not a Claude Code record; kept unchanged");
                 }
                 ClaudeLineKind::Other
@@ -222,8 +140,65 @@ impl<'a> LineMembers<'a> {
         Ok(facts)
     }
 
-    pub fn other(&self, name: &str) -> Option<&'a [u8]> {
-        self.others[OTHERS.iter().position(|other| *other == name)?]
+    /// Reads the message of the user or the model; returns the kind of the line.
+    fn read_message(&mut self) -> ClaudeLineKind {
+        let message = self.get("message");
+        self.message = message.and_then(|raw| LineMessage::of(raw, &self.name));
+        let Some(message) = &self.message else {
+            self.fault = Some("the message is not an object; kept unchanged");
+            return ClaudeLineKind::Other;
+        };
+        if message.content.is_none() {
+            self.fault = Some("the message has no content");
+        }
+        match message.role.as_ref() {
+            _ if self.name == "user" && self.is("isCompactSummary") => ClaudeLineKind::Summary,
+            "assistant" => ClaudeLineKind::Assistant,
+            _ => ClaudeLineKind::User,
+        }
+    }
+
+    /// Whether it has content that logs of this format do not have.
+    fn is_unrecognized(&self) -> bool {
+        let message = self.get("message");
+        self.get("role").is_some()
+            || self.get("payload").is_some_and(|raw| raw.starts_with(b"{"))
+            || message.is_some_and(|raw| json::member(raw, "role").is_some())
+    }
+
+    /// A member.
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        self.members[MEMBERS.iter().position(|known| *known == name)?]
+    }
+
+    /// A string member that is not empty.
+    fn filled(&self, name: &str) -> Option<&'a [u8]> {
+        self.get(name).and_then(filled)
+    }
+
+    /// Whether a member is true.
+    pub fn is(&self, name: &str) -> bool {
+        self.get(name) == Some(b"true")
+    }
+
+    pub fn uuid(&self) -> Option<&'a [u8]> {
+        self.filled("uuid")
+    }
+
+    pub fn parent(&self) -> Option<&'a [u8]> {
+        self.filled("parentUuid").or(self.filled("logicalParentUuid"))
+    }
+
+    pub fn agent(&self) -> Option<&'a [u8]> {
+        self.filled("agentId")
+    }
+
+    pub fn timestamp(&self) -> Option<&'a [u8]> {
+        self.filled("timestamp")
+    }
+
+    pub fn is_sidechain(&self) -> bool {
+        self.is("isSidechain")
     }
 }
 
@@ -234,39 +209,27 @@ fn filled(value: &[u8]) -> Option<&[u8]> {
 impl<'a> LineMessage<'a> {
     fn attached(attachment: &Attachment<'a>) -> LineMessage<'a> {
         LineMessage {
-            id: None,
             role: Cow::Borrowed("user"),
-            content: Some(attachment.content()),
-            model: None,
-            usage: None,
+            content: Some(attachment.content),
+            ..LineMessage::default()
         }
     }
 
-    fn of(raw: &'a [u8], name: Cow<'a, str>) -> Option<LineMessage<'a>> {
-        let mut message = LineMessage {
-            id: None,
-            role: name,
-            content: None,
-            model: None,
-            usage: None,
-        };
-        let mut members = Members::new(raw, Dialect::Strict).ok()?;
-        while let Some(member) = members.next().ok()? {
-            let value = member.value;
-            match member.name().as_ref() {
-                "id" => message.id = filled(value),
-                "role" => {
-                    if let Some(role) = json::text(value).filter(|role| !role.is_empty()) {
-                        message.role = role;
-                    }
-                }
-                "content" => message.content = Some(value),
-                "model" => message.model = filled(value),
-                "usage" => message.usage = Some(value).filter(|usage| usage.starts_with(b"{")),
-                _ => {}
-            }
-        }
-        Some(message)
+    fn of(raw: &'a [u8], name: &Cow<'a, str>) -> Option<LineMessage<'a>> {
+        let members = ["id", "role", "content", "model", "usage"];
+        let [id, role, content, model, usage] = json::several(raw, members);
+        let role = role.and_then(json::text).filter(|role| !role.is_empty());
+        raw.starts_with(b"{").then(|| LineMessage {
+            id: id.and_then(filled),
+            role: role.unwrap_or_else(|| name.clone()),
+            content,
+            model: model.and_then(filled),
+            usage: usage.filter(|usage| usage.starts_with(b"{")),
+        })
+    }
+
+    pub fn is_string(&self) -> bool {
+        self.content.is_some_and(|raw| raw.starts_with(b"\""))
     }
 
     /// The blocks of the content; `None` if it is a string or missing.
@@ -277,4 +240,13 @@ impl<'a> LineMessage<'a> {
 
 pub fn block_type(block: &[u8]) -> Cow<'_, str> {
     json::member_text(block, "type").unwrap_or_default()
+}
+
+/// The blocks of a content; a string is one text block, any other value a block of unknown type.
+pub fn blocks(content: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    match json::elements(content, Dialect::Strict) {
+        Some(blocks) => blocks.into_iter().map(Cow::Borrowed).collect(),
+        None if content.starts_with(b"\"") => vec![Cow::Owned(draft::text_part(content))],
+        None => vec![Cow::Borrowed(content)],
+    }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Maximum bytes of progress lines to keep. Some logs contain gigabytes of them.
 const MOST_PROGRESS: usize = 8 << 20;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogLine {
     start: usize,
     end: usize,
@@ -45,6 +45,28 @@ pub struct MessageReferences {
     pub results: Vec<LineId>,
 }
 
+impl MessageReferences {
+    /// The references of a line.
+    pub fn of(facts: &LineMembers<'_>) -> MessageReferences {
+        let mut references = MessageReferences::default();
+        let Some(message) = &facts.message else {
+            return references;
+        };
+        if facts.kind == ClaudeLineKind::Assistant {
+            references.message = message.id.and_then(LineId::of);
+        }
+        for block in message.blocks().unwrap_or_default() {
+            let id = |name| json::member(block, name).and_then(LineId::of);
+            match block_type(block).as_ref() {
+                "tool_use" => references.calls.extend(id("id")),
+                "tool_result" => references.results.extend(id("tool_use_id")),
+                _ => {}
+            }
+        }
+        references
+    }
+}
+
 impl LogLine {
     /// Whether it is a message or a summary.
     pub fn is_message(&self) -> bool {
@@ -66,8 +88,6 @@ pub struct ClaudeLog {
     /// Whether any line has a parent in the log.
     pub linked: bool,
     ids: HashMap<LineId, usize>,
-    /// Number and bytes of progress lines that were not kept.
-    pub left_out: (u64, u64),
 }
 
 /// The line of each id so far; for a line that was not kept, its parent.
@@ -147,7 +167,6 @@ impl ClaudeLog {
                 .collect(),
             linked: lines.iter().any(|line| line.above.is_some()),
             lines,
-            left_out: (0, 0),
         }
     }
 
@@ -186,6 +205,44 @@ impl ClaudeLog {
     pub fn facts(&self, index: usize) -> Option<LineMembers<'_>> {
         LineMembers::of(self.body(index)).ok()
     }
+
+    /// The members of a line with a message.
+    pub fn message_facts(&self, index: usize) -> Option<LineMembers<'_>> {
+        self.facts(index).filter(|facts| facts.message.is_some())
+    }
+
+    /// The id of a line, as raw JSON.
+    pub fn uuid(&self, index: usize) -> Option<Vec<u8>> {
+        self.facts(index)?.uuid().map(<[u8]>::to_vec)
+    }
+
+    /// For each line, the nearest one for which `is` holds, starting at itself and following parents.
+    pub fn nearest(&self, is: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+        let mut found: Vec<Option<Option<usize>>> = vec![None; self.lines.len()];
+        let mut way = Vec::new();
+        for index in 0..self.lines.len() {
+            let mut at = index;
+            let nearest = loop {
+                if let Some(known) = found[at] {
+                    break known;
+                }
+                way.push(at);
+                if is(at) {
+                    break Some(at);
+                }
+                // Ends the search in a cycle.
+                found[at] = Some(None);
+                match self.lines[at].above {
+                    Some(above) => at = above,
+                    None => break None,
+                }
+            };
+            for line in way.drain(..) {
+                found[line] = Some(nearest);
+            }
+        }
+        found.into_iter().map(Option::flatten).collect()
+    }
 }
 
 #[derive(Default)]
@@ -196,7 +253,10 @@ struct LogReading {
     hash: Option<Sha256>,
     /// Whether all lines are kept.
     whole: bool,
+    /// Bytes of progress lines.
     progress: usize,
+    /// Number and bytes of those that were not kept.
+    skipped: (u64, u64),
     /// Lines whose parent has not been read yet.
     waiting: Vec<usize>,
 }
@@ -210,12 +270,7 @@ impl LogReading {
             end: start + full.len(),
             place,
             kind: ClaudeLineKind::Unreadable,
-            uuid: None,
-            parent: None,
-            above: None,
-            sidechain: None,
-            session: None,
-            references: None,
+            ..LogLine::default()
         };
         match LineMembers::of(body) {
             Err(_) if body.trim_ascii().is_empty() => line.kind = ClaudeLineKind::Blank,
@@ -236,21 +291,18 @@ impl LogReading {
                     report.damage(place, fault);
                 }
                 line.kind = facts.kind;
-                line.uuid = facts.uuid.and_then(LineId::of);
-                line.parent = facts.parent.and_then(LineId::of);
-                line.sidechain = facts.sidechain.then(|| facts.agent.and_then(LineId::of));
-                line.session = facts.other("sessionId").and_then(LineId::of);
-                line.references = facts
-                    .message
-                    .as_ref()
-                    .map(|_| Box::new(message_references(&facts)));
+                line.uuid = facts.uuid().and_then(LineId::of);
+                line.parent = facts.parent().and_then(LineId::of);
+                line.sidechain = facts.is_sidechain().then(|| facts.agent().and_then(LineId::of));
+                line.session = facts.get("sessionId").and_then(LineId::of);
+                line.references = { facts.message.as_ref() }.map(|_| Box::new(MessageReferences::of(&facts)));
             }
         }
         if line.kind == ClaudeLineKind::Progress && !self.whole {
             self.progress += full.len();
             if self.progress > MOST_PROGRESS {
-                self.log.left_out.0 += 1;
-                self.log.left_out.1 += full.len() as u64;
+                self.skipped.0 += 1;
+                self.skipped.1 += full.len() as u64;
                 if let Some(uuid) = line.uuid {
                     self.known.skipped.insert(uuid, line.parent);
                 }
@@ -282,8 +334,8 @@ impl LogReading {
         }
         self.log.ids = self.known.lines;
         self.log.sha256 = self.hash.map(|hash| crate::model::key::hex(&hash.finalize()));
-        if self.log.left_out.0 > 0 {
-            let (lines, bytes) = self.log.left_out;
+        let (lines, bytes) = self.skipped;
+        if lines > 0 {
             report.note(
                 Position::default(),
                 format!("skipped {lines} progress lines ({bytes} bytes)"),
@@ -291,23 +343,4 @@ impl LogReading {
         }
         self.log
     }
-}
-
-fn message_references(facts: &LineMembers<'_>) -> MessageReferences {
-    let mut references = MessageReferences::default();
-    let Some(message) = &facts.message else {
-        return references;
-    };
-    if facts.kind == ClaudeLineKind::Assistant {
-        references.message = message.id.and_then(LineId::of);
-    }
-    for block in message.blocks().unwrap_or_default() {
-        let id = |name| json::member(block, name).and_then(LineId::of);
-        match block_type(block).as_ref() {
-            "tool_use" => references.calls.extend(id("id")),
-            "tool_result" => references.results.extend(id("tool_use_id")),
-            _ => {}
-        }
-    }
-    references
 }

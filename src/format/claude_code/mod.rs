@@ -119,36 +119,37 @@ enum ReadPurpose {
 
 /// Opens a log, which is read when its first session is requested.
 fn open(input: SessionInput, purpose: ReadPurpose) -> Result<Box<dyn SessionReader>> {
-    Ok(Box::new(ClaudeLogReader::Waiting(Some(input), purpose)))
+    Ok(Box::new(ClaudeLogReader {
+        input: Some(input),
+        purpose,
+        logs: VecDeque::new(),
+    }))
 }
 
 /// Reads the sessions of concatenated logs.
-enum ClaudeLogReader {
-    Waiting(Option<SessionInput>, ReadPurpose),
-    Open(VecDeque<LogConversion>),
+struct ClaudeLogReader {
+    /// The input until it is read.
+    input: Option<SessionInput>,
+    purpose: ReadPurpose,
+    logs: VecDeque<LogConversion>,
 }
 
 impl SessionReader for ClaudeLogReader {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
-        if let ClaudeLogReader::Waiting(input, purpose) = self
-            && let Some(mut input) = input.take()
-        {
+        if let Some(mut input) = self.input.take() {
             let name = input.name.take();
-            let (returns, purpose) = (input.returns, *purpose);
+            let (returns, purpose) = (input.returns, self.purpose);
             // The hash is data for writing, and the id of a session without a name.
             let hashes = purpose == ReadPurpose::Write || name.is_none();
-            let parts = parts(ClaudeLog::read(input, hashes, report)?);
-            let making = |part| LogConversion::new(part, name.clone(), returns, purpose);
-            *self = ClaudeLogReader::Open(parts.into_iter().map(making).collect());
+            let parts = parts(ClaudeLog::read(input, hashes, report)?).into_iter();
+            let logs = parts.map(|part| LogConversion::new(part, name.clone(), returns, purpose));
+            self.logs = logs.collect();
         }
-        let ClaudeLogReader::Open(logs) = self else {
-            return Ok(None);
-        };
-        while let Some(making) = logs.front_mut() {
+        while let Some(making) = self.logs.front_mut() {
             let built = making.next();
             // Release the log, which is as large as the session, before the caller processes the session.
             if built.is_none() || making.is_done() {
-                logs.pop_front();
+                self.logs.pop_front();
             }
             if let Some(built) = built {
                 return Ok(Some(built.session));

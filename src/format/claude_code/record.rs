@@ -1,14 +1,13 @@
 //! Converts lines to records: joins the lines of one message, and splits off tool results as messages.
 
-use super::attachment::Attachment;
-use super::line::{ClaudeLineKind, LineId, LineMembers, LineMessage};
+use super::line::{ClaudeLineKind, LineId, LineMembers, LineMessage, blocks};
 use super::log::ClaudeLog;
 use super::{NAME, ReadPurpose, envelope};
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
+use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::format::request::request_part::{RequestPart, WriteSettings};
-use crate::format::request::{Api, draft};
 use crate::format::{WritePurpose, anthropic};
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 use crate::model::key::{self, Derive};
@@ -33,8 +32,8 @@ pub struct ClaudeMessages<'l> {
 pub struct ConvertedMessage {
     pub body: Vec<u8>,
     pub id: String,
-    /// Whether the program never sends it to a model.
-    pub hidden: bool,
+    /// The event that hides it, if the program never sends it to a model.
+    pub hidden: Option<Vec<u8>>,
 }
 
 impl<'l> ClaudeMessages<'l> {
@@ -54,7 +53,7 @@ impl<'l> ClaudeMessages<'l> {
         };
         let category = category(&facts);
         let mut drafts = drafts(&facts);
-        let id = match first.uuid.and_then(json::text) {
+        let id = match first.uuid().and_then(json::text) {
             Some(uuid) => uuid.into_owned(),
             None => self.ids.id(self.log.body(lines[0])),
         };
@@ -64,7 +63,7 @@ impl<'l> ClaudeMessages<'l> {
         };
         for (nth, draft) in drafts.iter_mut().enumerate() {
             draft.raw("id", quoted(&name(nth)));
-            draft.optional("timestamp", first.timestamp);
+            draft.optional("timestamp", first.timestamp());
             if draft.role() == "user" {
                 category.map(|category| draft.raw("category", quoted(category)));
             }
@@ -82,15 +81,13 @@ impl<'l> ClaudeMessages<'l> {
             let residue = self.residue(lines, &facts, &drafts);
             drafts[0].metadata(NAME, Some(residue));
         }
-        let hidden = facts.iter().any(|facts| facts.api_error);
-        let converted = drafts
-            .into_iter()
-            .enumerate()
-            .map(|(nth, draft)| ConvertedMessage {
-                body: draft.into_body(Api::Anthropic),
-                id: name(nth),
-                hidden,
-            });
+        // A report of a failed request is never sent to the model.
+        let is_hidden = facts.iter().any(|facts| facts.is("isApiErrorMessage"));
+        let converted = drafts.into_iter().enumerate().map(|(nth, draft)| {
+            let (body, id) = (draft.into_body(Api::Anthropic), name(nth));
+            let hidden = is_hidden.then(|| hidden_event(&body, &id, first.timestamp()));
+            ConvertedMessage { body, id, hidden }
+        });
         converted.collect()
     }
 
@@ -100,11 +97,10 @@ impl<'l> ClaudeMessages<'l> {
         let shells: Vec<Vec<u8>> = lines
             .iter()
             .zip(facts)
-            .map(|(line, facts)| envelope::of(self.log.body(*line), facts).0)
+            .map(|(line, facts)| envelope::of(self.log.body(*line), facts))
             .collect();
         let bodies: Vec<Vec<u8>> = drafts.iter().map(|draft| draft.body(Api::Anthropic)).collect();
-        let borrowed: Vec<&[u8]> = shells.iter().map(Vec::as_slice).collect();
-        let whole = written(&bodies).and_then(|content| envelope::fill(&borrowed, content.as_deref()));
+        let whole = written(&bodies).and_then(|content| envelope::fill(&shells, content.as_deref()));
         let same = whole.is_some_and(|whole| {
             whole
                 .iter()
@@ -135,15 +131,18 @@ pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
         .iter()
         .filter_map(|facts| facts.message.as_ref()?.content)
         .collect();
-    let heading = facts[0].attachment.as_ref().and_then(Attachment::heading);
+    let heading = facts[0]
+        .attachment
+        .as_ref()
+        .and_then(|attachment| attachment.heading.as_ref());
     let content = match (heading, contents.as_slice()) {
         (Some(heading), [content, ..]) if content.starts_with(b"\"") => {
             let text = json::text(content).unwrap_or_default();
-            Some(Cow::Owned(quoted(&(heading + &text))))
+            Some(Cow::Owned(quoted(&format!("{heading}{text}"))))
         }
         (_, []) => None,
         (_, [content]) => Some(Cow::Borrowed(*content)),
-        (_, contents) => Some(Cow::Owned(joined(contents))),
+        (_, contents) => Some(Cow::Owned(joined(contents.iter().copied()))),
     };
     let mut drafts = anthropic::message(&message.role, content.as_deref());
     if drafts.is_empty() {
@@ -152,37 +151,26 @@ pub fn drafts(facts: &[LineMembers<'_>]) -> Vec<AnnotatedDraft> {
     drafts
 }
 
-/// The blocks of several contents.
-fn joined(contents: &[&[u8]]) -> Vec<u8> {
-    let mut blocks: Vec<Cow<'_, [u8]>> = Vec::new();
-    for content in contents {
-        match json::elements(content, json::Dialect::Strict) {
-            Some(more) => blocks.extend(more.into_iter().map(Cow::Borrowed)),
-            None if content.starts_with(b"\"") => blocks.push(Cow::Owned(draft::text_part(content))),
-            None => blocks.push(Cow::Borrowed(content)),
-        }
-    }
-    array(blocks)
-}
-
 /// The content of lines for these messages; `None` if they cannot be encoded.
-pub fn written(bodies: &[Vec<u8>]) -> Option<Option<Vec<u8>>> {
+pub fn written<B: AsRef<[u8]>>(bodies: &[B]) -> Option<Option<Vec<u8>>> {
     let mut report = Report::default();
     let contents: Vec<Vec<u8>> = bodies
         .iter()
-        .filter_map(|body| content(body, true, &mut report))
+        .filter_map(|body| content(body.as_ref(), true, &mut report))
         .collect();
     match contents.as_slice() {
         [] => Some(None),
         [content] => Some(Some(content.clone())),
         contents => {
-            let mut blocks = Vec::new();
-            for content in contents {
-                blocks.extend(json::elements(content, json::Dialect::Strict)?);
-            }
-            Some(Some(array(blocks)))
+            let has_blocks = contents.iter().all(|content| content.starts_with(b"["));
+            has_blocks.then(|| Some(joined(contents.iter().map(Vec::as_slice))))
         }
     }
+}
+
+/// The blocks of several contents.
+fn joined<'c>(contents: impl Iterator<Item = &'c [u8]>) -> Vec<u8> {
+    array(contents.flat_map(blocks))
 }
 
 /// The content of a message, as blocks or a string. Reports losses. A message that was read from a log (`own`) keeps
@@ -212,7 +200,7 @@ fn category(facts: &[LineMembers<'_>]) -> Option<&'static str> {
         return None;
     }
     let queued = first.attachment.as_ref();
-    if first.meta || queued.is_some_and(|attachment| !attachment.is_typed()) {
+    if first.is("isMeta") || queued.is_some_and(|attachment| !attachment.is_typed) {
         return Some("context");
     }
     let message = first.message.as_ref()?;
@@ -228,23 +216,27 @@ fn category(facts: &[LineMembers<'_>]) -> Option<&'static str> {
 
 /// The text of a message: its string, or that of its blocks.
 fn text_of(message: &LineMessage<'_>) -> String {
-    let Some(content) = message.content else {
-        return String::new();
-    };
-    if let Some(text) = json::text(content) {
-        return text.into_owned();
-    }
-    let blocks = message.blocks().unwrap_or_default();
-    let texts: Vec<_> = blocks
-        .into_iter()
-        .filter_map(|block| json::member_text(block, "text"))
-        .collect();
-    texts.join("\n")
+    let blocks = message.content.map(blocks).unwrap_or_default();
+    let texts = blocks
+        .iter()
+        .filter_map(|block| json::member_string(block, "text"));
+    texts.collect::<Vec<_>>().join("\n")
 }
 
-/// An id for the event of a line.
-fn event_id(kind: &str, body: &[u8]) -> String {
-    key::id_from("evt_", [kind.as_bytes(), b"\n", body].concat())
+/// An event whose id is derived from its purpose and a line, with the members that `write` adds, and with annotations,
+/// which mark it as part of the log.
+fn log_event(
+    [kind, purpose]: [&str; 2],
+    body: &[u8],
+    timestamp: Option<&[u8]>,
+    write: impl FnOnce(&mut ObjectBuilder) -> ObjectBuilder,
+) -> Vec<u8> {
+    let id = key::id_from("evt_", [purpose.as_bytes(), b"\n", body].concat());
+    let mut event = event::begin(kind, &id);
+    event.optional("at", timestamp);
+    let annotations = write(&mut event);
+    event.raw("metadata", wrapped(NAME, annotations.finish()));
+    event.finish()
 }
 
 /// The first and last message that an event covers: their ids, and how often each occurred before.
@@ -261,69 +253,56 @@ pub fn summary_event(
         return passthrough(NAME, body.trim_ascii());
     };
     let text = text_of(message);
-    let mut event = event::begin("summary", &event_id("summary", body));
-    event.optional("at", facts.timestamp);
     let unquoted = summary::unquoted(&text);
-    let quoted_here = unquoted.is_some();
-    event.text("content", &unquoted.unwrap_or(text));
-    match covers {
-        Some([first, last]) => {
-            event.raw("covers", array([quoted(&first.0), quoted(&last.0)]));
-            if first.1 > 1 || last.1 > 1 {
-                event.raw("nth", format!("[{},{}]", first.1, last.1));
+    log_event(["summary", "summary"], body, facts.timestamp(), |event| {
+        event.text("content", unquoted.as_deref().unwrap_or(&text));
+        match covers {
+            Some([first, last]) => {
+                event.raw("covers", array([quoted(&first.0), quoted(&last.0)]));
+                if first.1 > 1 || last.1 > 1 {
+                    event.raw("nth", format!("[{},{}]", first.1, last.1));
+                }
             }
+            None => drop(event.raw("here", "true")),
         }
-        None => drop(event.raw("here", "true")),
-    }
-    event.text("by", NAME);
-    let mut own = ObjectBuilder::default();
-    let (shell, replaced) = envelope::of(body, facts);
-    match replaced {
-        envelope::MarkerContent::Text => own.raw("lines", array([shell])),
-        _ => own.raw("raw", array([body])),
-    };
-    if quoted_here {
-        own.raw("quoted", "true");
-    }
-    own.optional(
-        "compactMetadata",
-        boundary.and_then(|boundary| boundary.other("compactMetadata")),
-    );
-    event.raw("metadata", wrapped(NAME, own.finish()));
-    event.finish()
+        event.text("by", NAME);
+        let mut own = ObjectBuilder::default();
+        match message.is_string() {
+            true => own.raw("lines", array([envelope::of(body, facts)])),
+            false => own.raw("raw", array([body])),
+        };
+        own.optional("quoted", unquoted.is_some().then_some("true"));
+        own.optional(
+            "compactMetadata",
+            boundary.and_then(|boundary| boundary.get("compactMetadata")),
+        );
+        own
+    })
 }
 
 /// The event for a compaction without a summary, which hides all earlier messages.
 pub fn cut_event(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
-    let mut event = event::begin("truncate", &event_id("truncate", body));
-    event.optional("at", facts.timestamp);
-    event.raw("before", "null");
-    // Marks the event as part of the log.
-    event.raw("metadata", wrapped(NAME, "{}"));
-    event.finish()
+    log_event(["truncate", "truncate"], body, facts.timestamp(), |event| {
+        event.raw("before", "null");
+        ObjectBuilder::default()
+    })
 }
 
 /// The event that removes the summary before a compaction without one.
 pub fn summary_removal(body: &[u8], facts: &LineMembers<'_>) -> Vec<u8> {
-    let mut event = event::begin("compact", &event_id("removal", body));
-    event.optional("at", facts.timestamp);
-    event
-        .text("strategy", NAME)
-        .raw("drop", "[]")
-        .raw("summary", "null");
-    event.raw("metadata", wrapped(NAME, "{}"));
-    event.finish()
+    log_event(["compact", "removal"], body, facts.timestamp(), |event| {
+        let event = event.text("strategy", NAME).raw("drop", "[]");
+        event.raw("summary", "null");
+        ObjectBuilder::default()
+    })
 }
 
 /// The event that hides a message that the program never sends.
-pub fn hidden_event(built: &ConvertedMessage, timestamp: Option<&[u8]>) -> Vec<u8> {
-    let mut event = event::begin("compact", &event_id("hidden", &built.body));
-    event.optional("at", timestamp);
-    event
-        .text("strategy", NAME)
-        .raw("drop", array([quoted(&built.id)]));
-    event.raw("metadata", wrapped(NAME, "{}"));
-    event.finish()
+fn hidden_event(body: &[u8], id: &str, timestamp: Option<&[u8]>) -> Vec<u8> {
+    log_event(["compact", "hidden"], body, timestamp, |event| {
+        event.text("strategy", NAME).raw("drop", array([quoted(id)]));
+        ObjectBuilder::default()
+    })
 }
 
 /// The lines of each model message: all of them for its first line, none for the others.

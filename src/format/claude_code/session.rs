@@ -5,11 +5,10 @@ use super::log::ClaudeLog;
 use super::record::{self, ClaudeMessages, Covered};
 use super::tree::{ClaudeSideSession, LineSet, groups};
 use super::{NAME, ReadPurpose, title};
-use crate::error::Position;
 use crate::format::kit::records::passthrough;
-use crate::format::native::HeaderBuilder;
+use crate::format::native::{self, HeaderBuilder};
 use crate::format::workspace::Workspace;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json::{self, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::session::Session;
 use std::collections::{HashMap, HashSet};
@@ -28,6 +27,7 @@ pub struct LogConversion {
 }
 
 /// A session, with the lines that each of its records was read from.
+#[derive(Default)]
 pub struct BuiltSession {
     pub session: Session,
     /// Line indexes by record.
@@ -59,8 +59,8 @@ impl LogConversion {
     fn main_id(&self) -> String {
         let lines = self.groups.first().map_or(&[][..], |group| &group.lines);
         let session_id = lines.iter().rev().find_map(|line| {
-            let facts = self.log.facts(*line).filter(|facts| facts.message.is_some())?;
-            Some(json::text(facts.other("sessionId")?)?.into_owned())
+            let facts = self.log.message_facts(*line)?;
+            Some(json::text(facts.get("sessionId")?)?.into_owned())
         });
         let name = || {
             let name = self.name.as_deref()?;
@@ -84,21 +84,15 @@ impl LogConversion {
         while !self.ids.insert(id.clone()) {
             id.push_str("-2");
         }
-        records.push(
-            self.header(nth, group, &id, &key),
-            Position::default(),
-            Vec::new(),
-        );
+        records.push(self.header(nth, group, &id, &key), Vec::new());
         records.read();
+        let mut built = records.built;
         if self.returns {
-            records.session.set_origin(self.log.origin.clone());
+            built.session.set_origin(self.log.origin.clone());
         }
-        Some(BuiltSession {
-            session: records.session,
-            sources: records.sources,
-            lines: group.lines.clone(),
-            is_main: nth == 0,
-        })
+        built.lines = group.lines.clone();
+        built.is_main = nth == 0;
+        Some(built)
     }
 
     pub fn is_done(&self) -> bool {
@@ -116,11 +110,11 @@ impl LogConversion {
         let Some(facts) = facts else {
             return self.id.clone();
         };
-        let agent = text(facts.agent).filter(|_| facts.sidechain);
+        let agent = text(facts.agent()).filter(|_| facts.is_sidechain());
         match (agent, group.side) {
             (Some(agent), _) => format!("{}.agent-{agent}", self.id),
             (None, None) => self.id.clone(),
-            (None, Some(_)) => match text(facts.uuid) {
+            (None, Some(_)) => match text(facts.uuid()) {
                 Some(uuid) => format!("{}.{uuid}", self.id),
                 None => format!("{}.{}", self.id, self.next),
             },
@@ -128,35 +122,33 @@ impl LogConversion {
     }
 
     fn header(&self, nth: usize, group: &LineSet, id: &str, key: &str) -> Vec<u8> {
-        let facts = |line: &usize| self.log.facts(*line).filter(|facts| facts.message.is_some());
-        let first = group.lines.iter().find_map(facts);
-        let time = group.lines.iter().find_map(|line| {
-            let message = self.log.lines[*line].is_message();
-            self.log.facts(*line).filter(|_| message)?.timestamp
+        let mut lines = group.lines.iter();
+        let first = lines.clone().find_map(|line| self.log.message_facts(*line));
+        let time = lines.find_map(|line| {
+            let is_message = self.log.lines[*line].is_message();
+            let facts = is_message.then(|| self.log.facts(*line)).flatten();
+            facts?.timestamp()
         });
-        let mut header = HeaderBuilder::default();
-        if let Some(time) = time {
-            header.raw("created_at", time.to_vec());
-        }
-        if id != key {
-            header.text("key", Some(key));
-        }
-        if nth == 0 {
-            header.text("title", title::of(&self.log).as_deref());
-        }
+        let title = (nth == 0).then(|| title::of(&self.log)).flatten();
         let mut source = ObjectBuilder::default();
-        source.text("format", NAME);
-        self.name.as_ref().map(|name| source.text("name", name));
-        self.log.sha256.as_ref().map(|hash| source.text("sha256", hash));
-        header.raw("source", source.finish());
+        source
+            .text("format", NAME)
+            .optional("name", self.name.as_deref().map(quoted))
+            .optional("sha256", self.log.sha256.as_deref().map(quoted));
+        let mut header = HeaderBuilder::default();
+        time.map(|time| header.raw("created_at", time));
+        header
+            .text("key", (id != key).then_some(key))
+            .text("title", title.as_deref())
+            .raw("source", source.finish());
         let mut metadata = ObjectBuilder::default();
         if let Some(first) = &first {
             let mut own = ObjectBuilder::default();
-            Workspace::new(first.other("cwd"), first.other("gitBranch"), None).add_to(&mut metadata);
+            Workspace::new(first.get("cwd"), first.get("gitBranch"), None).add_to(&mut metadata);
             for name in ["sessionId", "version", "slug"] {
-                first.other(name).map(|value| own.raw(name, value));
+                own.optional(name, first.get(name));
             }
-            first.agent.map(|agent| own.raw("agentId", agent));
+            own.optional("agentId", first.agent());
             metadata.members(NAME, own);
         }
         metadata.optional("lineage", self.lineage(group, first.as_ref()));
@@ -169,15 +161,12 @@ impl LogConversion {
             Some(ClaudeSideSession::Branch(at)) => ("branch", at),
             Some(ClaudeSideSession::Sidechain(at)) => ("sidechain", at),
             // A sidechain in its own file.
-            None if first.is_some_and(|first| first.sidechain) => ("sidechain", None),
+            None if first.is_some_and(|first| first.is_sidechain()) => ("sidechain", None),
             None => return None,
         };
-        let mut lineage = ObjectBuilder::default();
-        lineage
-            .text("kind", kind)
-            .text("parent", &key::id_for_key(&self.id));
-        lineage.optional("at", at.and_then(|line| self.message_of(line)));
-        Some(lineage.finish())
+        let at = at.and_then(|line| self.message_of(line));
+        let at = at.as_deref().and_then(json::text);
+        Some(native::lineage(kind, &key::id_for_key(&self.id), at.as_deref()))
     }
 
     /// The id of the model message that a line of the main session is part of.
@@ -191,7 +180,7 @@ impl LogConversion {
             Some(_) => *self.groups.first()?.lines.iter().find(is)?,
             None => line,
         };
-        Some(self.log.facts(lead)?.uuid?.to_vec())
+        self.log.uuid(lead)
     }
 }
 
@@ -199,8 +188,7 @@ impl LogConversion {
 struct SessionRecords<'l> {
     log: &'l ClaudeLog,
     lines: &'l [usize],
-    session: Session,
-    sources: Vec<Vec<usize>>,
+    built: BuiltSession,
     messages: ClaudeMessages<'l>,
     pieces: HashMap<usize, Vec<usize>>,
     /// Number of occurrences of each id.
@@ -218,8 +206,7 @@ impl<'l> SessionRecords<'l> {
         SessionRecords {
             log,
             lines: &group.lines,
-            session: Session::default(),
-            sources: Vec::new(),
+            built: BuiltSession::default(),
             messages: ClaudeMessages::new(log, purpose),
             pieces: record::message_lines(log, &group.lines),
             seen: HashMap::new(),
@@ -229,15 +216,17 @@ impl<'l> SessionRecords<'l> {
         }
     }
 
-    fn push(&mut self, body: Vec<u8>, place: Position, sources: Vec<usize>) {
-        self.session.push_made(body, place);
-        self.sources.push(sources);
+    /// Adds a record that was read from these lines.
+    fn push(&mut self, body: Vec<u8>, lines: Vec<usize>) {
+        let place = lines.first().map(|line| self.log.lines[*line].place);
+        self.built.session.push_made(body, place.unwrap_or_default());
+        self.built.sources.push(lines);
     }
 
     fn read(&mut self) {
         for &index in self.lines {
-            let line = &self.log.lines[index];
-            match line.kind {
+            let body = self.log.body(index);
+            match self.log.lines[index].kind {
                 ClaudeLineKind::User | ClaudeLineKind::Assistant | ClaudeLineKind::Attachment => {
                     if let Some(pieces) = self.pieces.remove(&index) {
                         self.cut();
@@ -248,22 +237,12 @@ impl<'l> SessionRecords<'l> {
                 ClaudeLineKind::Boundary => {
                     self.cut();
                     self.boundary = Some(index);
-                    self.push(
-                        passthrough(NAME, self.log.body(index).trim_ascii()),
-                        line.place,
-                        vec![index],
-                    );
+                    self.push(passthrough(NAME, body.trim_ascii()), vec![index]);
                 }
                 ClaudeLineKind::Chain | ClaudeLineKind::Progress | ClaudeLineKind::Other => {
-                    self.push(
-                        passthrough(NAME, self.log.body(index).trim_ascii()),
-                        line.place,
-                        vec![index],
-                    );
+                    self.push(passthrough(NAME, body.trim_ascii()), vec![index]);
                 }
-                ClaudeLineKind::Unreadable => {
-                    self.push(self.log.body(index).to_vec(), line.place, vec![index])
-                }
+                ClaudeLineKind::Unreadable => self.push(body.to_vec(), vec![index]),
                 ClaudeLineKind::Blank => {}
             }
         }
@@ -271,12 +250,7 @@ impl<'l> SessionRecords<'l> {
     }
 
     fn message(&mut self, pieces: Vec<usize>) {
-        let place = self.log.lines[pieces[0]].place;
         for built in self.messages.of(&pieces) {
-            let hidden = built.hidden.then(|| {
-                let facts = self.log.facts(pieces[0]);
-                record::hidden_event(&built, facts.and_then(|facts| facts.timestamp))
-            });
             let times = self.seen.entry(built.id.clone()).or_default();
             *times += 1;
             let this = (built.id, *times);
@@ -284,9 +258,9 @@ impl<'l> SessionRecords<'l> {
                 Some([_, last]) => *last = this,
                 None => self.covered = Some([this.clone(), this]),
             }
-            self.push(built.body, place, pieces.clone());
-            if let Some(event) = hidden {
-                self.push(event, place, pieces.clone());
+            self.push(built.body, pieces.clone());
+            if let Some(event) = built.hidden {
+                self.push(event, pieces.clone());
             }
         }
     }
@@ -299,7 +273,7 @@ impl<'l> SessionRecords<'l> {
         let covered = self.covered.take().filter(|_| boundary.is_some());
         self.has_summary = true;
         let event = record::summary_event(self.log.body(index), &facts, boundary.as_ref(), covered.as_ref());
-        self.push(event, self.log.lines[index].place, vec![index]);
+        self.push(event, vec![index]);
     }
 
     /// Handles a boundary without a summary.
@@ -307,10 +281,10 @@ impl<'l> SessionRecords<'l> {
         let Some(index) = self.boundary.take() else { return };
         self.covered = None;
         if let Some(facts) = self.log.facts(index) {
-            let (body, place) = (self.log.body(index), self.log.lines[index].place);
-            self.push(record::cut_event(body, &facts), place, vec![index]);
+            let body = self.log.body(index);
+            self.push(record::cut_event(body, &facts), vec![index]);
             if std::mem::take(&mut self.has_summary) {
-                self.push(record::summary_removal(body, &facts), place, vec![index]);
+                self.push(record::summary_removal(body, &facts), vec![index]);
             }
         }
     }

@@ -87,8 +87,8 @@ impl Slimmer for ClaudeSlimmer {
         for name in ["parentUuid", "logicalParentUuid"] {
             self.hung.extend(json::member(line, name).and_then(LineId::of));
         }
-        self.named.extend(facts.other("leafUuid").and_then(LineId::of));
-        if let Some(about) = facts.other("compactMetadata") {
+        self.named.extend(facts.get("leafUuid").and_then(LineId::of));
+        if let Some(about) = facts.get("compactMetadata") {
             let texts = about
                 .split_inclusive(|byte| *byte == b'"')
                 .map(|text| [b"\"", text].concat());
@@ -98,7 +98,7 @@ impl Slimmer for ClaudeSlimmer {
                     .filter_map(|text| LineId::of(&text)),
             );
         }
-        let Some(id) = facts.uuid.and_then(LineId::of) else {
+        let Some(id) = facts.uuid().and_then(LineId::of) else {
             return;
         };
         if self.chosen.has(COPY) {
@@ -116,7 +116,7 @@ impl Slimmer for ClaudeSlimmer {
             self.lines.entry(id).or_default();
         }
         if self.part(&facts).is_some() {
-            self.above.insert(id, facts.parent.map(Into::into));
+            self.above.insert(id, facts.parent().map(Into::into));
         }
     }
 
@@ -128,7 +128,7 @@ impl Slimmer for ClaudeSlimmer {
         let part = self.part(&facts);
         if let Some(part) = part
             && facts
-                .uuid
+                .uuid()
                 .and_then(LineId::of)
                 .is_none_or(|id| self.is_removed(id))
         {

@@ -32,116 +32,45 @@ pub fn groups(log: &ClaudeLog) -> Vec<LineSet> {
     let is_main = |line: &LogLine| alone || line.sidechain.is_none();
     let anchors = anchors(log);
     let live = live(log, is_main);
-    let mut places = LineGroups::default();
-    let mut references = Components::new(log.lines.len());
-    join_abandoned(
-        log,
-        &anchors,
-        |line| line.is_message() && is_main(line),
-        &live,
-        &mut references,
-    );
-    join_agents(log, is_main, &mut references);
+    let mut components = components(log, &anchors, is_main, &live);
+    let mut groups = vec![LineSet::default()];
+    // The group of each component with messages that are not in the main session.
+    let mut side_sessions: HashMap<usize, usize> = HashMap::new();
     for (index, line) in log.lines.iter().enumerate() {
-        if line.is_message() {
-            match (is_main(line), live[index]) {
-                (true, true) => places.main(index),
-                (true, false) => {
-                    let at = anchors[index].filter(|anchor| live[*anchor]);
-                    places.side(index, references.of(index), ClaudeSideSession::Branch(at));
-                }
-                (false, _) => places.side(
-                    index,
-                    references.of(index),
-                    ClaudeSideSession::Sidechain(anchors[index]),
-                ),
-            }
-        } else {
-            // A line that is not a message belongs to the session of its parent message, or of its agent.
-            let group = match is_main(line) {
-                false => places.sidechains.get(&references.of(index)).copied(),
-                true => anchors[index].and_then(|anchor| places.of.get(&anchor).copied()),
-            };
-            places.push(index, group);
-        }
-    }
-    places.finish()
-}
-
-/// The groups so far.
-#[derive(Default)]
-struct LineGroups {
-    main: LineSet,
-    others: Vec<LineSet>,
-    /// The group of each message that is not in the main session.
-    of: HashMap<usize, usize>,
-    branches: HashMap<usize, usize>,
-    sidechains: HashMap<usize, usize>,
-}
-
-impl LineGroups {
-    fn main(&mut self, index: usize) {
-        self.main.lines.push(index);
-    }
-
-    fn push(&mut self, index: usize, group: Option<usize>) {
-        match group {
-            Some(group) => self.others[group].lines.push(index),
-            None => self.main(index),
-        }
-    }
-
-    /// Adds a line to the side session of a component.
-    fn side(&mut self, index: usize, component: usize, side: ClaudeSideSession) {
-        let groups = match side {
-            ClaudeSideSession::Branch(_) => &mut self.branches,
-            ClaudeSideSession::Sidechain(_) => &mut self.sidechains,
+        let anchor = anchors[index];
+        let side = match is_main(line) {
+            true => ClaudeSideSession::Branch(anchor.filter(|anchor| live[*anchor])),
+            false => ClaudeSideSession::Sidechain(anchor),
         };
-        let new = self.others.len();
-        let group = *groups.entry(component).or_insert(new);
-        if group == new {
-            self.others.push(LineSet {
-                lines: Vec::new(),
-                side: Some(side),
-            });
-        }
-        self.others[group].lines.push(index);
-        self.of.insert(index, group);
+        let group = match line.is_message() {
+            true if live[index] => 0,
+            true => *side_sessions.entry(components.of(index)).or_insert_with(|| {
+                groups.push(LineSet {
+                    lines: Vec::new(),
+                    side: Some(side),
+                });
+                groups.len() - 1
+            }),
+            // A line that is not a message belongs to the session of its parent message, or of its agent.
+            false => {
+                let before = anchor.filter(|anchor| *anchor < index);
+                let relative = if is_main(line) { before } else { Some(index) };
+                let group = relative.and_then(|relative| side_sessions.get(&components.of(relative)));
+                group.copied().unwrap_or(0)
+            }
+        };
+        groups[group].lines.push(index);
     }
-
-    fn finish(mut self) -> Vec<LineSet> {
-        let is_branch = |group: &LineSet| matches!(group.side, Some(ClaudeSideSession::Branch(_)));
-        // The sort is stable and keeps the file order.
-        self.others.sort_by_key(|group| !is_branch(group));
-        self.others.insert(0, self.main);
-        self.others
-    }
+    // The sort is stable and keeps the file order.
+    groups[1..].sort_by_key(|group| !matches!(group.side, Some(ClaudeSideSession::Branch(_))));
+    groups
 }
 
 /// For each line, its nearest ancestor that is a message.
 pub fn anchors(log: &ClaudeLog) -> Vec<Option<usize>> {
-    let mut anchors: Vec<Option<Option<usize>>> = vec![None; log.lines.len()];
-    let mut way = Vec::new();
-    for index in 0..log.lines.len() {
-        let mut at = index;
-        let found = loop {
-            if let Some(found) = anchors[at] {
-                break found;
-            }
-            // Ends the search in a cycle.
-            anchors[at] = Some(None);
-            way.push(at);
-            match log.lines[at].above {
-                Some(above) if log.lines[above].is_message() => break Some(above),
-                Some(above) => at = above,
-                None => break None,
-            }
-        };
-        for line in way.drain(..) {
-            anchors[line] = Some(found);
-        }
-    }
-    anchors.into_iter().map(Option::flatten).collect()
+    let messages = log.nearest(|index| log.lines[index].is_message());
+    let lines = log.lines.iter();
+    lines.map(|line| messages[line.above?]).collect()
 }
 
 /// Marks the messages that the latest one depends on: its ancestors, the other lines of the same messages, and the
@@ -152,18 +81,9 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
     if !log.linked {
         return (0..log.lines.len()).map(is_message).collect();
     }
-    let mut before = None;
-    let previous: Vec<Option<usize>> = (0..log.lines.len())
-        .map(|index| {
-            let previous = before;
-            if is_message(index) {
-                before = Some(index);
-            }
-            previous
-        })
-        .collect();
+    let messages: Vec<usize> = (0..log.lines.len()).filter(|index| is_message(*index)).collect();
     let mut waiting = Vec::new();
-    let mut at = before;
+    let mut at = messages.last().copied();
     let mut visited = vec![false; log.lines.len()];
     while let Some(index) = at.filter(|index| !visited[*index]) {
         visited[index] = true;
@@ -173,7 +93,7 @@ fn live(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool) -> Vec<bool> {
         }
         let line = &log.lines[index];
         at = line.above.or(match line.parent {
-            Some(_) => previous[index],
+            Some(_) => { messages[..messages.partition_point(|message| *message < index)].last() }.copied(),
             None => None,
         });
     }
@@ -216,58 +136,45 @@ fn all_references(log: &ClaudeLog) -> impl Iterator<Item = (usize, &super::log::
     lines.filter_map(|(index, line)| Some((index, line.references.as_deref()?)))
 }
 
-/// Joins abandoned lines into connected components.
-fn join_abandoned(
+/// Joins the lines of each side session: abandoned messages that are connected, and the lines of each agent; without an
+/// agent id, connected lines.
+fn components(
     log: &ClaudeLog,
     anchors: &[Option<usize>],
     is_main: impl Fn(&LogLine) -> bool,
     live: &[bool],
-    components: &mut Components,
-) {
-    let mut first: HashMap<(bool, LineId), usize> = HashMap::new();
-    for (index, references) in all_references(log) {
-        if live[index] || !is_main(&log.lines[index]) {
-            continue;
+) -> Components {
+    let is_abandoned = |index: usize| {
+        let line = &log.lines[index];
+        line.is_message() && is_main(line) && !live[index]
+    };
+    let mut components = Components((0..log.lines.len()).collect());
+    let mut first: HashMap<(&str, LineId), usize> = HashMap::new();
+    for (index, line) in log.lines.iter().enumerate() {
+        let (mut neighbor, mut keys) = (None, Vec::new());
+        if !is_main(line) {
+            keys.extend(line.sidechain.flatten().map(|id| ("agent", id)));
+            neighbor = line
+                .above
+                .filter(|above| keys.is_empty() && !is_main(&log.lines[*above]));
+        } else if let Some(references) = line.references.as_ref().filter(|_| is_abandoned(index)) {
+            neighbor = anchors[index].filter(|anchor| is_abandoned(*anchor));
+            let calls = references.calls.iter().chain(&references.results);
+            keys.extend(references.message.map(|id| ("message", id)));
+            keys.extend(calls.map(|id| ("call", *id)));
         }
-        if let Some(anchor) = anchors[index].filter(|anchor| !live[*anchor] && is_main(&log.lines[*anchor])) {
-            components.join(index, anchor);
-        }
-        let pieces = references.message.map(|id| (false, id));
-        let calls = references
-            .calls
-            .iter()
-            .chain(&references.results)
-            .map(|id| (true, *id));
-        for key in pieces.into_iter().chain(calls) {
-            let other = *first.entry(key).or_insert(index);
+        let same = keys.into_iter().map(|key| *first.entry(key).or_insert(index));
+        for other in same.chain(neighbor) {
             components.join(index, other);
         }
     }
-}
-
-/// Joins the lines of each agent; without an agent id, connected lines.
-fn join_agents(log: &ClaudeLog, is_main: impl Fn(&LogLine) -> bool, components: &mut Components) {
-    let mut first: HashMap<LineId, usize> = HashMap::new();
-    for (index, line) in log.lines.iter().enumerate().filter(|(_, line)| !is_main(line)) {
-        match (line.sidechain.flatten(), line.above) {
-            (Some(agent), _) => {
-                let other = *first.entry(agent).or_insert(index);
-                components.join(index, other);
-            }
-            (None, Some(above)) if !is_main(&log.lines[above]) => components.join(index, above),
-            _ => {}
-        }
-    }
+    components
 }
 
 /// Connected components: each line points to another of its component, the first one to itself.
 struct Components(Vec<usize>);
 
 impl Components {
-    fn new(lines: usize) -> Self {
-        Components((0..lines).collect())
-    }
-
     /// The first line of the component.
     fn of(&mut self, mut index: usize) -> usize {
         while self.0[index] != index {

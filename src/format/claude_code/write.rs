@@ -198,7 +198,7 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let ids: Vec<(Option<LineId>, Option<LineId>)> = lines
         .iter()
         .filter_map(|line| LineMembers::of(line).ok())
-        .map(|facts| (id(facts.uuid), id(facts.parent)))
+        .map(|facts| (id(facts.uuid()), id(facts.parent())))
         .collect();
     let all: HashSet<LineId> = ids.iter().filter_map(|(own, _)| *own).collect();
     let has_parent = |parent: &Option<LineId>| parent.is_some_and(|parent| all.contains(&parent));
@@ -210,7 +210,7 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
     let mut last: Option<Vec<u8>> = None;
     for line in lines {
         let facts = LineMembers::of(&line).ok();
-        let parent = facts.as_ref().and_then(|facts| facts.parent);
+        let parent = facts.as_ref().and_then(|facts| facts.parent());
         let lost = !loose && id(parent).is_some_and(|id| !all.contains(&id));
         let changed = lost.then(|| {
             let own = json::member(&line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
@@ -218,7 +218,7 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
             let above = last.as_deref().unwrap_or(b"null");
             json::with_members(&line, &[(name, Some(above))]).ok()
         });
-        if let Some(uuid) = facts.as_ref().and_then(|facts| facts.uuid) {
+        if let Some(uuid) = facts.as_ref().and_then(|facts| facts.uuid()) {
             last = Some(uuid.to_vec());
         }
         bytes.extend_from_slice(changed.flatten().as_ref().unwrap_or(&line));
@@ -245,9 +245,9 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
     let mut is_united = false;
     for (index, line) in log.lines.iter().enumerate() {
         let mut changes = Vec::new();
-        let facts = log.facts(index).filter(|facts| !facts.sidechain);
+        let facts = log.facts(index).filter(|facts| !facts.is_sidechain());
         if let Some(facts) = &facts {
-            let own = facts.other("sessionId");
+            let own = facts.get("sessionId");
             changes.extend(own.map(|_| ("sessionId", Some(session))));
             let is_boundary = json::member(log.body(index), "logicalParentUuid").is_some();
             let name = if is_boundary {
@@ -257,14 +257,14 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
             };
             let above = last
                 .as_deref()
-                .filter(|above| is_first(index) && facts.uuid != Some(*above));
+                .filter(|above| is_first(index) && facts.uuid() != Some(*above));
             is_united |= above.is_some();
             changes.extend(above.map(|above| (name, Some(above))));
         }
         let body = json::with_members(log.body(index), &changes);
         bytes.extend_from_slice(body.as_deref().unwrap_or(log.body(index)));
         bytes.push(b'\n');
-        let uuid = facts.and_then(|facts| facts.uuid).filter(|_| line.is_message());
+        let uuid = facts.and_then(|facts| facts.uuid()).filter(|_| line.is_message());
         last = uuid.map(<[u8]>::to_vec).or(last);
     }
     is_united.then_some(bytes)
@@ -279,7 +279,7 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
     let newest_value = |name: &str| {
         newest
             .as_ref()
-            .and_then(|facts| facts.other(name))
+            .and_then(|facts| facts.get(name))
             .map(<[u8]>::to_vec)
     };
     let id = session.header_text("id").unwrap_or_default();
@@ -299,8 +299,11 @@ fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
             .filter_map(|name| Some((name, newest_value(name).or_else(|| known(name))?)))
             .collect(),
         time: session.header_member("created_at").map(<[u8]>::to_vec),
-        agent: newest.as_ref().and_then(|facts| facts.agent).map(<[u8]>::to_vec),
-        sidechain: newest.as_ref().is_some_and(|facts| facts.sidechain),
+        agent: newest
+            .as_ref()
+            .and_then(|facts| facts.agent())
+            .map(<[u8]>::to_vec),
+        sidechain: newest.as_ref().is_some_and(|facts| facts.is_sidechain()),
         model: workspace.model,
     }
 }

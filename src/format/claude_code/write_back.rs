@@ -204,13 +204,13 @@ fn envelope(parsed: &ParsedSource<'_>) -> Envelope {
     let mut envelope = Envelope::default();
     if let Some(facts) = &newest {
         for name in COMMON {
-            let value = facts.other(name).map(<[u8]>::to_vec);
+            let value = facts.get(name).map(<[u8]>::to_vec);
             envelope.members.extend(value.map(|value| (name, value)));
         }
-        envelope.sidechain = facts.sidechain;
-        envelope.agent = facts.agent.map(<[u8]>::to_vec);
+        envelope.sidechain = facts.is_sidechain();
+        envelope.agent = facts.agent().map(<[u8]>::to_vec);
     }
-    let id = newest.as_ref().and_then(|facts| facts.other("sessionId"));
+    let id = newest.as_ref().and_then(|facts| facts.get("sessionId"));
     envelope.session = match id {
         Some(id) if id.starts_with(b"\"") => id.to_vec(),
         _ => session_id(&parsed.session.header_text("id").unwrap_or_default()),
