@@ -1,75 +1,49 @@
 //! Distributes the blocks of a changed message over its lines, so that unchanged lines keep their bytes.
 
-use super::line::block_type;
-use crate::model::json::{self, Dialect, array};
+use super::line::{self, block_type};
+use super::line_changes::LineChange;
+use crate::model::json::{self, array};
+use std::borrow::Cow;
 
-/// The new content of a line.
-#[derive(Debug, PartialEq, Eq)]
-pub enum LineContent {
-    /// Unchanged.
-    Same,
-    /// Replaced by this content.
-    Now(Vec<u8>),
-    Removed,
-}
-
-/// Distributes the content of a message over its lines, whose previous contents are given.
-pub fn distribute_content(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<LineContent> {
+/// Distributes the content of a message over its lines, whose previous contents are given. A change has the new content
+/// of its line.
+pub fn distribute_content(lines: &[Option<&[u8]>], now: Option<&[u8]>) -> Vec<LineChange> {
     let Some(now) = now else {
-        return lines.iter().map(|_| LineContent::Removed).collect();
+        return lines.iter().map(|_| LineChange::Removed).collect();
     };
     if let [Some(old)] = lines
         && (old.starts_with(b"\"") || now.starts_with(b"\""))
     {
         return vec![match json::same(old, now) {
-            true => LineContent::Same,
-            false => LineContent::Now(now.to_vec()),
+            true => LineChange::Keep,
+            false => LineChange::Replace(now.to_vec()),
         }];
     }
-    let new: Vec<Vec<u8>> = match json::elements(now, Dialect::Strict) {
-        Some(blocks) => blocks.into_iter().map(<[u8]>::to_vec).collect(),
-        None => vec![crate::format::request::draft::text_part(now)],
-    };
-    let old: Vec<(usize, Vec<u8>)> = lines
-        .iter()
-        .enumerate()
-        .flat_map(|(line, content)| blocks(*content).into_iter().map(move |block| (line, block)))
+    let new = line::blocks(now);
+    let contents = lines.iter().map(|content| content.map(line::blocks));
+    let old: Vec<Vec<Cow<'_, [u8]>>> = contents.map(Option::unwrap_or_default).collect();
+    let blocks = old.iter().enumerate();
+    let blocks: Vec<(usize, &[u8])> = blocks
+        .flat_map(|(line, blocks)| blocks.iter().map(move |block| (line, block.as_ref())))
         .collect();
-    let places = block_lines(&old, &new);
     let mut dealt: Vec<Vec<&[u8]>> = vec![Vec::new(); lines.len()];
-    for (block, line) in new.iter().zip(places) {
+    for (block, line) in new.iter().zip(block_lines(&blocks, &new)) {
         dealt[line].push(block);
     }
-    dealt
-        .iter()
-        .enumerate()
-        .map(|(line, dealt)| {
-            let own: Vec<&[u8]> = old
-                .iter()
-                .filter(|(of, _)| *of == line)
-                .map(|(_, block)| block.as_slice())
-                .collect();
-            let same =
-                own.len() == dealt.len() && own.iter().zip(dealt).all(|(one, other)| json::same(one, other));
-            match (same, dealt.is_empty()) {
-                (true, _) => LineContent::Same,
-                (false, true) => LineContent::Removed,
-                (false, false) => LineContent::Now(array(dealt)),
-            }
-        })
-        .collect()
-}
-
-fn blocks(content: Option<&[u8]>) -> Vec<Vec<u8>> {
-    let Some(content) = content else { return Vec::new() };
-    match json::elements(content, Dialect::Strict) {
-        Some(blocks) => blocks.into_iter().map(<[u8]>::to_vec).collect(),
-        None => vec![crate::format::request::draft::text_part(content)],
-    }
+    let changes = old.iter().zip(dealt).map(|(own, dealt)| {
+        let mut pairs = own.iter().zip(&dealt);
+        let is_same = own.len() == dealt.len() && pairs.all(|(one, other)| json::same(one, other));
+        match (is_same, dealt.is_empty()) {
+            (true, _) => LineChange::Keep,
+            (false, true) => LineChange::Removed,
+            (false, false) => LineChange::Replace(array(dealt)),
+        }
+    });
+    changes.collect()
 }
 
 /// The line of each new block: that of the equal old block, of the block that it replaces, or of a neighbor.
-fn block_lines(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
+fn block_lines(old: &[(usize, &[u8])], new: &[Cow<'_, [u8]>]) -> Vec<usize> {
     let mut free = vec![true; old.len()];
     let mut places: Vec<Option<usize>> = vec![None; new.len()];
     let mut take = |places: &mut Vec<Option<usize>>, is: &dyn Fn(&[u8], &[u8]) -> bool| {
@@ -79,7 +53,7 @@ fn block_lines(old: &[(usize, Vec<u8>)], new: &[Vec<u8>]) -> Vec<usize> {
             if places[nth].is_some() {
                 continue;
             }
-            let found = (from..old.len()).find(|at| free[*at] && is(&old[*at].1, block));
+            let found = (from..old.len()).find(|at| free[*at] && is(old[*at].1, block));
             if let Some(at) = found {
                 free[at] = false;
                 places[nth] = Some(old[at].0);
@@ -116,7 +90,7 @@ mod tests {
         format!(r#"{{"type":"tool_use","id":"{id}","name":"n","input":{input}}}"#)
     }
 
-    fn dealt(lines: &[&str], now: Option<&str>) -> Vec<LineContent> {
+    fn dealt(lines: &[&str], now: Option<&str>) -> Vec<LineChange> {
         let lines: Vec<Option<&[u8]>> = lines.iter().map(|line| Some(line.as_bytes())).collect();
         distribute_content(&lines, now.map(str::as_bytes))
     }
@@ -134,32 +108,32 @@ mod tests {
         ];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let now = list(&[text("a"), call("1", "{}"), call("2", r#"{"x":1}"#)]);
-        let changed = LineContent::Now(list(&[call("2", r#"{"x":1}"#)]).into_bytes());
+        let changed = LineChange::Replace(list(&[call("2", r#"{"x":1}"#)]).into_bytes());
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [LineContent::Same, LineContent::Same, changed]
+            [LineChange::Keep, LineChange::Keep, changed]
         );
         let now = list(&[text("a"), call("2", "{}")]);
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [LineContent::Same, LineContent::Removed, LineContent::Same]
+            [LineChange::Keep, LineChange::Removed, LineChange::Keep]
         );
         let now = list(&[text("b")]);
-        let changed = LineContent::Now(now.clone().into_bytes());
+        let changed = LineChange::Replace(now.clone().into_bytes());
         assert_eq!(
             dealt(&lines, Some(&now)),
-            [changed, LineContent::Removed, LineContent::Removed]
+            [changed, LineChange::Removed, LineChange::Removed]
         );
         assert_eq!(
             dealt(&lines, None),
-            [LineContent::Removed, LineContent::Removed, LineContent::Removed]
+            [LineChange::Removed, LineChange::Removed, LineChange::Removed]
         );
     }
 
     #[test]
     fn a_text_remains_a_text() {
-        assert_eq!(dealt(&[r#""a""#], Some(r#""a""#)), [LineContent::Same]);
-        let changed = LineContent::Now(br#""b""#.to_vec());
+        assert_eq!(dealt(&[r#""a""#], Some(r#""a""#)), [LineChange::Keep]);
+        let changed = LineChange::Replace(br#""b""#.to_vec());
         assert_eq!(dealt(&[r#""a""#], Some(r#""b""#)), [changed]);
     }
 }

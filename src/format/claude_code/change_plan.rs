@@ -1,23 +1,20 @@
 //! Decides which lines of a session to keep, change or remove for a new view.
 
-use super::blocks::{self, LineContent};
+use super::blocks;
 use super::encode_new::LineFactory;
 use super::insert_lines::{hidden, insert};
-use super::line::{self, block_type};
+use super::line::{self, ClaudeLineKind, block_type};
 use super::line_changes::{LineChange, LineChanges, ParsedSource};
 use super::tree::anchors;
 use super::{envelope, record};
 use crate::error::{Error, Position, Result};
-use crate::format::request::draft;
 use crate::model::json::{self, Dialect, array};
 use crate::model::view::Item;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// The visible records of a session, and the new bodies of changed ones.
-struct VisibleRecords<'s> {
-    is: HashSet<usize>,
-    edited: HashMap<usize, &'s [u8]>,
-}
+/// The visible records of a session; the new body of each that has changed.
+type VisibleRecords<'s> = HashMap<usize, Option<&'s [u8]>>;
 
 /// Decides for each line of a session.
 ///
@@ -28,18 +25,18 @@ pub fn decide(
     parsed: &ParsedSource<'_>,
     maker: &mut LineFactory<'_>,
 ) -> Result<()> {
-    let was = parsed.records(parsed.before);
-    let edited = |item| match item {
-        &Item::Edited(record, ref body) if !parsed.sources(record).is_empty() => {
-            Some((record, body.as_slice()))
-        }
-        _ => None,
-    };
-    let left = VisibleRecords {
-        is: parsed.records(parsed.now),
-        edited: parsed.now.items.iter().filter_map(edited).collect(),
-    };
-    if let Some(back) = left.is.iter().filter(|record| !was.contains(record)).min() {
+    let was: HashSet<usize> = { parsed.before.items.iter() }
+        .filter_map(|item| parsed.record(item))
+        .collect();
+    let visible = parsed.now.items.iter().filter_map(|item| {
+        let body = match item {
+            Item::Edited(_, body) => Some(body.as_slice()),
+            _ => None,
+        };
+        Some((parsed.record(item)?, body))
+    });
+    let left: VisibleRecords<'_> = visible.collect();
+    if let Some(back) = left.keys().filter(|record| !was.contains(record)).min() {
         let what = "cannot restore messages that Claude Code no longer sends";
         let place = parsed.session.record(*back).place;
         let error = Error {
@@ -58,11 +55,11 @@ pub fn decide(
             record += 1;
         }
         let records: Vec<usize> = (first..record).filter(|record| was.contains(record)).collect();
-        let touched = |record: &usize| !left.is.contains(record) || left.edited.contains_key(record);
+        let touched = |record: &usize| left.get(record) != Some(&None);
         if unit.is_empty() || !records.iter().any(touched) {
             continue;
         }
-        if records.iter().any(|record| left.is.contains(record)) {
+        if records.iter().any(|record| left.contains_key(record)) {
             part(changes, parsed, unit, &records, &left, maker);
         } else if unit.iter().any(|line| *line >= hidden) {
             // A new boundary hides the lines before it, so they can be kept.
@@ -77,11 +74,7 @@ pub fn decide(
 
 /// Removes the lines that are not messages and depend on a removed message.
 fn drop_with_messages(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
-    if !parsed
-        .lines
-        .iter()
-        .any(|line| changes.lines[*line] == LineChange::Removed)
-    {
+    if !parsed.lines.iter().any(|line| changes.is_removed(*line)) {
         return;
     }
     let anchors = anchors(parsed.log);
@@ -89,8 +82,8 @@ fn drop_with_messages(changes: &mut LineChanges, parsed: &ParsedSource<'_>, make
     for &index in parsed.lines {
         if matches!(
             parsed.log.lines[index].kind,
-            line::ClaudeLineKind::Chain | line::ClaudeLineKind::Progress
-        ) && anchors[index].is_some_and(|anchor| changes.lines[anchor] == LineChange::Removed)
+            ClaudeLineKind::Chain | ClaudeLineKind::Progress
+        ) && anchors[index].is_some_and(|anchor| changes.is_removed(anchor))
         {
             changes.lines[index] = LineChange::Removed;
             went += 1;
@@ -113,7 +106,7 @@ fn part(
     maker: &mut LineFactory<'_>,
 ) {
     let content = |line: &usize| parsed.log.facts(*line)?.message?.content;
-    let mut now = |record: usize| record::content(left.edited.get(&record)?, true, maker.report);
+    let mut now = |record: usize| record::content((*left.get(&record)?)?, true, maker.report);
     let dealt = match records {
         [record] => {
             let contents: Vec<Option<&[u8]>> = unit.iter().map(content).collect();
@@ -122,14 +115,11 @@ fn part(
         // One line with several records.
         records => vec![several(unit.first().and_then(content), records, left, &mut now)],
     };
-    for (line, content) in unit.iter().zip(dealt) {
-        changes.lines[*line] = match content {
-            LineContent::Same => LineChange::Keep,
-            LineContent::Removed => LineChange::Removed,
-            LineContent::Now(content) => match envelope::with_content(parsed.log.body(*line), &content) {
-                Some(body) => LineChange::Replace(body),
-                None => LineChange::Keep,
-            },
+    for (line, change) in unit.iter().zip(dealt) {
+        changes.lines[*line] = match change {
+            LineChange::Replace(content) => envelope::with_content(parsed.log.body(*line), &content)
+                .map_or(LineChange::Keep, LineChange::Replace),
+            change => change,
         };
     }
 }
@@ -140,9 +130,9 @@ fn several(
     records: &[usize],
     left: &VisibleRecords<'_>,
     now: &mut dyn FnMut(usize) -> Option<Vec<u8>>,
-) -> LineContent {
+) -> LineChange {
     let Some(blocks) = content.and_then(|raw| json::elements(raw, Dialect::Strict)) else {
-        return LineContent::Same;
+        return LineChange::Keep;
     };
     let is_result = |block: &&&[u8]| block_type(block) == "tool_result";
     let rest = records.get(blocks.iter().filter(is_result).count());
@@ -152,21 +142,18 @@ fn several(
     for block in &blocks {
         let result = is_result(&block);
         let record = if result { results.next() } else { rest };
-        let Some(record) = record.filter(|record| left.is.contains(record)) else {
+        let Some((record, edited)) = record.and_then(|record| left.get_key_value(record)) else {
             continue;
         };
-        if !left.edited.contains_key(record) {
+        if edited.is_none() {
             kept.push(block.to_vec());
         } else if result || !std::mem::replace(&mut is_written, true) {
             let content = now(*record).unwrap_or_else(|| b"[]".to_vec());
-            match json::elements(&content, Dialect::Strict) {
-                Some(blocks) => kept.extend(blocks.into_iter().map(<[u8]>::to_vec)),
-                None => kept.push(draft::text_part(&content)),
-            }
+            kept.extend(line::blocks(&content).into_iter().map(Cow::into_owned));
         }
     }
     match kept.is_empty() {
-        true => LineContent::Removed,
-        false => LineContent::Now(array(&kept)),
+        true => LineChange::Removed,
+        false => LineChange::Replace(array(&kept)),
     }
 }

@@ -1,14 +1,14 @@
 //! Inserts new lines and updates the parents of the lines around them.
 
-use super::encode_new::{LineFactory, NewLine};
-use super::line::block_type;
-use super::line_changes::{LineChange, LineChanges, ParsedSource};
-use super::log::LogLine;
-use crate::model::json;
+use super::encode_new::LineFactory;
+use super::line::{LineId, LineMembers};
+use super::line_changes::{LineChanges, ParsedSource};
+use super::log::{LogLine, MessageReferences};
 use crate::model::message::Role;
 use crate::model::session::Traits;
 use crate::model::view::Item;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// The line before which a new boundary is inserted; the first line if there is none.
 pub fn hidden(parsed: &ParsedSource<'_>) -> usize {
@@ -36,30 +36,41 @@ fn insertion_lines(parsed: &ParsedSource<'_>) -> Vec<usize> {
 
 /// Inserts the lines for new items in the view of a session.
 pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut LineFactory<'_>) {
-    if parsed.now.items.iter().all(|item| parsed.record(item).is_some()) {
+    let items = &parsed.now.items;
+    if items.iter().all(|item| parsed.record(item).is_some()) {
         return;
     }
     // If no line has a parent, only the order of lines matters.
     let linked = parsed.log.linked || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
     let places = insertion_lines(parsed);
-    let mut calls = CallLines::of(parsed);
-    let mut times = InsertTimes::new(parsed);
+    // The ids of lines with calls, as parents of inserted results.
+    let mut calls: HashMap<LineId, Vec<u8>> = HashMap::new();
+    for &line in parsed.lines {
+        let references = parsed.log.lines[line].references.iter();
+        let own = references.flat_map(|references| &references.calls);
+        calls.extend(own.filter_map(|call| Some((*call, parsed.log.uuid(line)?))));
+    }
+    let kept = changes.nearest_kept(parsed.log);
+    // The lines before this one have passed on their time.
+    let mut timed = 0;
     // The latest new line, the parent of the next one, and its position.
     let mut chain: Option<(usize, Vec<u8>)> = None;
     let mut before: Option<Traits> = None;
-    for (nth, item) in parsed.now.items.iter().enumerate() {
+    for (nth, item) in items.iter().enumerate() {
         let at = places[nth];
         let traits = item.traits(parsed.session);
         if parsed.record(item).is_some() {
             before = traits;
             continue;
         }
-        maker.envelope.time = times.before(at).or(maker.envelope.time.take());
+        let time = (timed < at).then(|| latest_time(parsed, timed..at)).flatten();
+        maker.envelope.time = time.or(maker.envelope.time.take());
+        timed = timed.max(at);
         let above = match &chain {
+            _ if !linked => None,
             Some((place, uuid)) if *place == at => Some(uuid.clone()),
-            _ => above(changes, parsed, at),
+            _ => above(parsed, &kept, at),
         };
-        let above = above.filter(|_| linked);
         let lines = match item.summary(parsed.session) {
             Some(text) => {
                 // All lines that a boundary hides must precede it.
@@ -74,33 +85,30 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
                 lines
             }
             None => {
+                let (body, Some(message)) = (item.body(parsed.session), item.message(parsed.session)) else {
+                    continue;
+                };
                 // The losses of messages inserted by a compaction are not reported.
                 if !matches!(item, Item::Inserted(_)) {
-                    maker.report_losses(item.body(parsed.session));
+                    maker.report_losses(&message, body);
                 }
                 let answered =
                     before.is_some_and(|traits| matches!(traits.role, Role::Assistant | Role::Tool));
-                let call = item
-                    .message(parsed.session)
-                    .and_then(|message| message.tool_call_id());
-                let call = call
-                    .filter(|_| answered && linked)
-                    .and_then(|id| calls.0.get(id.as_ref()));
-                maker.message(
-                    item.body(parsed.session),
-                    call.map(Vec::as_slice).or(above.as_deref()),
-                    linked,
-                )
+                let call = message.tool_call_id.filter(|_| answered && linked);
+                let call = call.and_then(LineId::of).and_then(|id| calls.get(&id));
+                let parent = call.or(above.as_ref()).map(Vec::as_slice);
+                maker.message(&message, body, parent, linked)
             }
         };
         before = traits;
-        calls.note(&lines);
+        for line in &lines {
+            let references = LineMembers::of(&line.body).map(|facts| MessageReferences::of(&facts));
+            let own = references.unwrap_or_default().calls.into_iter();
+            calls.extend(own.map(|call| (call, line.uuid.clone())));
+        }
         if let Some(last) = lines.last().filter(|_| linked) {
             chain = Some((at, last.uuid.clone()));
-            let next = parsed.now.items[nth..]
-                .iter()
-                .any(|item| parsed.record(item).is_some());
-            if next {
+            if items[nth..].iter().any(|item| parsed.record(item).is_some()) {
                 changes.parents.insert(at, last.uuid.clone());
                 reparent(changes, parsed, at, &last.uuid, |_| false);
             }
@@ -119,16 +127,14 @@ fn reparent(
     does: impl Fn(&LogLine) -> bool,
 ) {
     let from = parsed.lines.partition_point(|line| *line < at);
-    let is_removed =
-        |changes: &LineChanges, line: usize| changes.lines.get(line) == Some(&LineChange::Removed);
     let mut removed: HashSet<usize> = Some(at)
-        .filter(|at| is_removed(changes, *at))
+        .filter(|at| changes.is_removed(*at))
         .into_iter()
         .collect();
     for &line in &parsed.lines[from..] {
         let own = &parsed.log.lines[line];
         if does(own) || own.above.is_some_and(|above| removed.contains(&above)) {
-            match is_removed(changes, line) {
+            match changes.is_removed(line) {
                 true => _ = removed.insert(line),
                 false => _ = changes.parents.insert(line, uuid.to_vec()),
             }
@@ -137,8 +143,8 @@ fn reparent(
 }
 
 /// The parent of a new line at this position: that of the line after it, or the last line of the session.
-fn above(changes: &LineChanges, parsed: &ParsedSource<'_>, at: usize) -> Option<Vec<u8>> {
-    let uuid = |line: usize| parsed.log.facts(line)?.uuid().map(<[u8]>::to_vec);
+fn above(parsed: &ParsedSource<'_>, kept: &[Option<usize>], at: usize) -> Option<Vec<u8>> {
+    let uuid = |line: usize| parsed.log.uuid(line);
     let next = parsed
         .log
         .lines
@@ -146,82 +152,20 @@ fn above(changes: &LineChanges, parsed: &ParsedSource<'_>, at: usize) -> Option<
         .filter(|_| parsed.lines.binary_search(&at).is_ok());
     let Some(next) = next else {
         let mut own = parsed.lines.iter().rev();
-        let is_kept = |line: &&usize| {
-            changes.lines[**line] != LineChange::Removed && parsed.log.lines[**line].uuid.is_some()
-        };
+        let is_kept = |line: &&usize| kept[**line] == Some(**line) && parsed.log.lines[**line].uuid.is_some();
         return own.find(is_kept).copied().and_then(uuid);
     };
     match next.above {
-        Some(above) => changes.nearest_kept(parsed.log, above).and_then(uuid),
+        Some(above) => kept[above].and_then(uuid),
         // If that parent is missing, the previous line replaces it, also for inserted lines.
         None => parsed.log.facts(at)?.parent().map(<[u8]>::to_vec),
     }
 }
 
-/// The ids of lines with calls, as parents of inserted results.
-struct CallLines(HashMap<String, Vec<u8>>);
-
-impl CallLines {
-    fn of(parsed: &ParsedSource<'_>) -> CallLines {
-        let mut calls = CallLines(HashMap::new());
-        for &line in parsed.lines {
-            if parsed.log.lines[line]
-                .references
-                .as_ref()
-                .is_some_and(|references| !references.calls.is_empty())
-                && let Some(uuid) = parsed.log.facts(line).and_then(|facts| facts.uuid())
-            {
-                calls.add(parsed.log.body(line), uuid);
-            }
-        }
-        calls
-    }
-
-    fn note(&mut self, lines: &[NewLine]) {
-        for line in lines {
-            self.add(&line.body, &line.uuid);
-        }
-    }
-
-    fn add(&mut self, body: &[u8], uuid: &[u8]) {
-        let content = json::member(body, "message").and_then(|message| json::member(message, "content"));
-        for block in json::items(content) {
-            if block_type(block) == "tool_use"
-                && let Some(id) = json::member_text(block, "id")
-            {
-                self.0.insert(id.into_owned(), uuid.to_vec());
-            }
-        }
-    }
-}
-
-/// The times of lines, in order.
-struct InsertTimes<'s> {
-    parsed: &'s ParsedSource<'s>,
-    next: usize,
-    time: Option<Vec<u8>>,
-}
-
-impl<'s> InsertTimes<'s> {
-    fn new(parsed: &'s ParsedSource<'s>) -> Self {
-        InsertTimes {
-            parsed,
-            next: 0,
-            time: None,
-        }
-    }
-
-    /// The latest time before a line, returned once.
-    fn before(&mut self, at: usize) -> Option<Vec<u8>> {
-        let lines = self.parsed.lines;
-        while let Some(line) = lines.get(self.next).filter(|line| **line < at) {
-            self.next += 1;
-            if self.parsed.log.lines[*line].uuid.is_some()
-                && let Some(time) = self.parsed.log.facts(*line).and_then(|facts| facts.timestamp())
-            {
-                self.time = Some(time.to_vec());
-            }
-        }
-        self.time.take()
-    }
+/// The latest time of the session's lines in this range.
+fn latest_time(parsed: &ParsedSource<'_>, range: Range<usize>) -> Option<Vec<u8>> {
+    let [start, end] = [range.start, range.end].map(|end| parsed.lines.partition_point(|line| *line < end));
+    let lines = parsed.lines[start..end].iter().rev();
+    let mut own = lines.filter(|line| parsed.log.lines[**line].uuid.is_some());
+    own.find_map(|line| Some(parsed.log.facts(*line)?.timestamp()?.to_vec()))
 }

@@ -238,6 +238,14 @@ impl<'a> LineMessage<'a> {
     }
 }
 
+/// The name of the member that refers to the parent of a line.
+pub fn parent_member(line: &[u8]) -> &'static str {
+    match json::member(line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\"")) {
+        true => "parentUuid",
+        false => "logicalParentUuid",
+    }
+}
+
 pub fn block_type(block: &[u8]) -> Cow<'_, str> {
     json::member_text(block, "type").unwrap_or_default()
 }

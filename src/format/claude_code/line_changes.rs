@@ -4,7 +4,7 @@ use super::encode_new::NewLine;
 use super::log::ClaudeLog;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LineChange {
@@ -57,11 +57,6 @@ impl ParsedSource<'_> {
         };
         (!self.sources(*record).is_empty()).then_some(*record)
     }
-
-    /// The records of the log in a view.
-    pub fn records(&self, view: &View) -> HashSet<usize> {
-        view.items.iter().filter_map(|item| self.record(item)).collect()
-    }
 }
 
 impl LineChanges {
@@ -73,15 +68,12 @@ impl LineChanges {
         }
     }
 
-    /// The nearest kept line, starting at this one and following parents.
-    pub fn nearest_kept(&self, log: &ClaudeLog, mut line: usize) -> Option<usize> {
-        // Bounded, because parents may form a cycle.
-        for _ in 0..=log.lines.len() {
-            if self.lines[line] != LineChange::Removed {
-                return Some(line);
-            }
-            line = log.lines[line].above?;
-        }
-        None
+    pub fn is_removed(&self, line: usize) -> bool {
+        self.lines.get(line) == Some(&LineChange::Removed)
+    }
+
+    /// For each line, the nearest kept one, starting at itself and following parents.
+    pub fn nearest_kept(&self, log: &ClaudeLog) -> Vec<Option<usize>> {
+        log.nearest(|line| !self.is_removed(line))
     }
 }

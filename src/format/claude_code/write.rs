@@ -3,10 +3,10 @@
 
 use super::apply_edits::write_log;
 use super::change_plan::decide;
-use super::encode_new::{ClaudeIds, Envelope, LineFactory, session_id};
-use super::line::{LineId, LineMembers};
+use super::encode_new::{Envelope, LineFactory, session_id};
+use super::line::{LineMembers, parent_member};
 use super::line_changes::{LineChanges, ParsedSource};
-use super::log::ClaudeLog;
+use super::log::{ClaudeLog, LogLine};
 use super::tree::{ClaudeSideSession, LineSet, groups};
 use super::{NAME, envelope, parts, record, title};
 use crate::error::Result;
@@ -37,6 +37,7 @@ pub fn write(
         }))
     };
     let log = log_of(bytes);
+    let log = with_present_parents(&log).map_or(log, log_of);
     let id = session.header_text("id").unwrap_or_default();
     let log = united_lines(&log, &session_id(&id)).map_or(log, log_of);
     let own = session.live_events().into_iter();
@@ -52,13 +53,8 @@ pub fn write(
         before: &before,
         now: view,
     };
-    let mut maker = LineFactory {
-        envelope: envelope(session, &log),
-        log: &log,
-        ids: ClaudeIds::default(),
-        purpose,
-        report,
-    };
+    let mut maker = LineFactory::new(&log, purpose, report);
+    maker.envelope = envelope(session, &log);
     let mut changes = LineChanges::new(log.lines.len());
     decide(&mut changes, &parsed, &mut maker)?;
     let id = maker.envelope.session;
@@ -91,67 +87,64 @@ pub fn write(
 }
 
 /// The format's annotation of a record.
-fn note(session: &Session, index: usize) -> Option<Vec<u8>> {
-    records::note(session.record(index).body, NAME).map(<[u8]>::to_vec)
+fn note(session: &Session, index: usize) -> Option<&[u8]> {
+    records::note(session.record(index).body, NAME)
+}
+
+/// The elements of an annotation.
+fn elements(note: &[u8], name: &str) -> Option<Vec<Vec<u8>>> {
+    let elements = json::elements(json::member(note, name)?, Dialect::Strict)?;
+    Some(elements.into_iter().map(<[u8]>::to_vec).collect())
 }
 
 /// The original lines of a session's records, and for each record its lines.
 fn lines(session: &Session) -> (Vec<u8>, Vec<Vec<usize>>) {
     let mut sources = vec![Vec::new(); session.len()];
-    let mut lines: Vec<Vec<u8>> = Vec::new();
+    let (mut bytes, mut count) = (Vec::new(), 0);
     let mut index = 0;
     while index < session.len() {
-        let (built, records) = match session.class(index) {
+        let restored = match session.class(index) {
             Class::Message(_) => message(session, index),
-            Class::Event => (event(session, index), 1),
-            _ => (None, 1),
+            Class::Event => event(session, index).map(|lines| (lines, 1)),
+            _ => None,
         };
-        let first = lines.len();
-        lines.extend(built.into_iter().flatten());
+        let (lines, records) = restored.unwrap_or((Vec::new(), 1));
         for source in &mut sources[index..index + records] {
-            *source = (first..lines.len()).collect();
+            *source = (count..count + lines.len()).collect();
+        }
+        count += lines.len();
+        for line in lines {
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
         }
         index += records;
     }
-    (join_lines(lines), sources)
+    (bytes, sources)
 }
 
 /// The original lines of the message at `index`, and the number of records that share them.
-fn message(session: &Session, index: usize) -> (Option<Vec<Vec<u8>>>, usize) {
-    let Some(note) = note(session, index) else {
-        return (None, 1);
-    };
-    let number = |raw: Option<&[u8]>| json::number::<usize>(raw?);
-    let parts = number(json::member(&note, "parts")).unwrap_or(1);
-    let follows = |part: &usize| {
+fn message(session: &Session, index: usize) -> Option<(Vec<Vec<u8>>, usize)> {
+    let own = note(session, index)?;
+    let number = |note, name| json::member(note, name).and_then(json::number::<usize>);
+    let parts = number(own, "parts").unwrap_or(1).max(1);
+    let follows = |part: usize| {
         let record = index + part - 1;
-        let own = (record < session.len())
-            .then(|| self::note(session, record))
-            .flatten();
-        own.is_some_and(|note| number(json::member(&note, "part")) == Some(*part))
+        record < session.len() && { note(session, record) }.and_then(|note| number(note, "part"))
+            == Some(part)
     };
-    if (2..=parts).any(|part| !follows(&part)) {
-        return (None, 1);
-    }
-    let bodies: Vec<Vec<u8>> = (index..index + parts.max(1))
-        .map(|record| session.record(record).body.to_vec())
+    (2..=parts).all(follows).then_some(())?;
+    let bodies: Vec<&[u8]> = (index..index + parts)
+        .map(|record| session.record(record).body)
         .collect();
-    let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);
-    let lines = match (elements("lines"), elements("raw")) {
-        (Some(shells), _) => {
-            record::written(&bodies).and_then(|content| envelope::fill(&shells, content.as_deref()))
-        }
-        (None, Some(raw)) => is_same(&raw, &bodies).then(|| raw.into_iter().map(<[u8]>::to_vec).collect()),
-        (None, None) => None,
+    let lines = match elements(own, "lines") {
+        Some(shells) => envelope::fill(&shells, record::written(&bodies)?.as_deref())?,
+        None => elements(own, "raw").filter(|raw| is_same(raw, &bodies))?,
     };
-    match lines {
-        Some(lines) => (Some(lines), bodies.len()),
-        None => (None, 1),
-    }
+    Some((lines, parts))
 }
 
 /// Whether lines still decode to these messages.
-fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
+fn is_same(lines: &[Vec<u8>], bodies: &[&[u8]]) -> bool {
     let facts: Vec<LineMembers<'_>> = lines
         .iter()
         .filter_map(|line| LineMembers::of(line).ok())
@@ -161,9 +154,7 @@ fn is_same(lines: &[&[u8]], bodies: &[Vec<u8>]) -> bool {
     drafts.len() == bodies.len()
         && drafts.iter().zip(bodies).all(|(draft, body)| {
             let then = draft.body(Api::Anthropic);
-            members
-                .iter()
-                .all(|name| json::member(&then, name) == json::member(body, name))
+            json::several(&then, members) == json::several(body, members)
         })
 }
 
@@ -175,53 +166,45 @@ fn event(session: &Session, index: usize) -> Option<Vec<Vec<u8>>> {
         "foreign" => Some(vec![passthrough_raw(event.raw, NAME)?.to_vec()]),
         "summary" => {
             let note = note(session, index)?;
-            let elements = |name| json::elements(json::member(&note, name)?, Dialect::Strict);
-            if let Some(raw) = elements("raw") {
-                return Some(raw.into_iter().map(<[u8]>::to_vec).collect());
-            }
-            let text = json::member_text(event.raw, "content")?;
-            let content = match json::member(&note, "quoted") {
-                Some(b"true") => quoted(&summary::quoted(&text)),
-                _ => quoted(&text),
-            };
-            envelope::fill(&elements("lines")?, Some(&content))
+            elements(note, "raw").or_else(|| {
+                let text = json::member_text(event.raw, "content")?;
+                let content = match json::member(note, "quoted") {
+                    Some(b"true") => quoted(&summary::quoted(&text)),
+                    _ => quoted(&text),
+                };
+                envelope::fill(&elements(note, "lines")?, Some(&content))
+            })
         }
         _ => None,
     }
 }
 
-/// Joins lines to a log, replacing parents that are not in it by the preceding line. If no line has a parent and
-/// several are roots, the line order defines the session; then no parents are set, because one line with a parent would
-/// separate the others.
-fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
-    let id = |raw: Option<&[u8]>| raw.and_then(LineId::of);
-    let ids: Vec<(Option<LineId>, Option<LineId>)> = lines
-        .iter()
-        .filter_map(|line| LineMembers::of(line).ok())
-        .map(|facts| (id(facts.uuid()), id(facts.parent())))
-        .collect();
-    let all: HashSet<LineId> = ids.iter().filter_map(|(own, _)| *own).collect();
-    let has_parent = |parent: &Option<LineId>| parent.is_some_and(|parent| all.contains(&parent));
-    let roots = ids
-        .iter()
-        .filter(|(own, parent)| own.is_some() && parent.is_none());
-    let loose = !ids.iter().any(|(_, parent)| has_parent(parent)) && roots.count() > 1;
-    let mut bytes = Vec::new();
+/// A log with parents that are not in it replaced by the preceding line; `None` if there are none. If no line has a
+/// parent and several are roots, the line order defines the session; then no parents are set, because one line with a
+/// parent would separate the others.
+fn with_present_parents(log: &ClaudeLog) -> Option<Vec<u8>> {
+    let has_parent = |line: &LogLine| line.parent.is_some_and(|parent| log.has(parent));
+    let is_lost = |line: &LogLine| line.parent.is_some() && !has_parent(line);
+    let is_root = |line: &&LogLine| line.uuid.is_some() && line.parent.is_none();
+    let is_loose = !log.lines.iter().any(has_parent) && log.lines.iter().filter(is_root).count() > 1;
+    if is_loose || !log.lines.iter().any(is_lost) {
+        return None;
+    }
     let mut last: Option<Vec<u8>> = None;
-    for line in lines {
-        let facts = LineMembers::of(&line).ok();
-        let parent = facts.as_ref().and_then(|facts| facts.parent());
-        let lost = !loose && id(parent).is_some_and(|id| !all.contains(&id));
-        let changed = lost.then(|| {
-            let own = json::member(&line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""));
-            let name = if own { "parentUuid" } else { "logicalParentUuid" };
-            let above = last.as_deref().unwrap_or(b"null");
-            json::with_members(&line, &[(name, Some(above))]).ok()
-        });
-        if let Some(uuid) = facts.as_ref().and_then(|facts| facts.uuid()) {
-            last = Some(uuid.to_vec());
-        }
-        bytes.extend_from_slice(changed.flatten().as_ref().unwrap_or(&line));
+    Some(rewritten(log, |index| {
+        let (line, body) = (&log.lines[index], log.body(index));
+        let above = is_lost(line).then(|| last.clone().unwrap_or_else(|| b"null".to_vec()));
+        let own = line.uuid.and_then(|_| log.uuid(index));
+        last = own.or(last.take());
+        json::with_members(body, &[(parent_member(body), Some(&above?))]).ok()
+    }))
+}
+
+/// The lines of a log with changes; `changed` returns a line if it changes.
+fn rewritten(log: &ClaudeLog, mut changed: impl FnMut(usize) -> Option<Vec<u8>>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for index in 0..log.lines.len() {
+        bytes.extend_from_slice(changed(index).as_deref().unwrap_or(log.body(index)));
         bytes.push(b'\n');
     }
     bytes
@@ -240,70 +223,45 @@ fn united_lines(log: &ClaudeLog, session: &[u8]) -> Option<Vec<u8>> {
         let has_messages = line.is_message() || parents.contains(&index);
         line.uuid.is_some() && line.parent.is_none() && line.sidechain.is_none() && has_messages
     };
-    let mut bytes = Vec::new();
     let mut last: Option<Vec<u8>> = None;
     let mut is_united = false;
-    for (index, line) in log.lines.iter().enumerate() {
+    let bytes = rewritten(log, |index| {
+        let facts = log.facts(index).filter(|facts| !facts.is_sidechain())?;
         let mut changes = Vec::new();
-        let facts = log.facts(index).filter(|facts| !facts.is_sidechain());
-        if let Some(facts) = &facts {
-            let own = facts.get("sessionId");
-            changes.extend(own.map(|_| ("sessionId", Some(session))));
-            let is_boundary = json::member(log.body(index), "logicalParentUuid").is_some();
-            let name = if is_boundary {
-                "logicalParentUuid"
-            } else {
-                "parentUuid"
-            };
-            let above = last
-                .as_deref()
-                .filter(|above| is_first(index) && facts.uuid() != Some(*above));
-            is_united |= above.is_some();
-            changes.extend(above.map(|above| (name, Some(above))));
-        }
-        let body = json::with_members(log.body(index), &changes);
-        bytes.extend_from_slice(body.as_deref().unwrap_or(log.body(index)));
-        bytes.push(b'\n');
-        let uuid = facts.and_then(|facts| facts.uuid()).filter(|_| line.is_message());
-        last = uuid.map(<[u8]>::to_vec).or(last);
-    }
+        changes.extend(facts.get("sessionId").map(|_| ("sessionId", Some(session))));
+        let is_boundary = facts.get("logicalParentUuid").is_some();
+        let name = if is_boundary {
+            "logicalParentUuid"
+        } else {
+            "parentUuid"
+        };
+        let above = last
+            .as_deref()
+            .filter(|above| is_first(index) && facts.uuid() != Some(*above));
+        is_united |= above.is_some();
+        changes.extend(above.map(|above| (name, Some(above))));
+        let body = json::with_members(log.body(index), &changes).ok();
+        let uuid = facts.uuid().filter(|_| log.lines[index].is_message());
+        last = uuid.map(<[u8]>::to_vec).or(last.take());
+        body
+    });
     is_united.then_some(bytes)
 }
 
+/// The common members of the lines, as in the newest one with a message, else as in the header.
 fn envelope(session: &Session, log: &ClaudeLog) -> Envelope {
+    let mut lines = (0..log.lines.len()).rev();
+    let newest = lines.find_map(|line| log.message_facts(line));
     let own = session.metadata(NAME);
-    let member = |name: &str| json::member(own.as_deref()?, name).map(<[u8]>::to_vec);
-    let newest = (0..log.lines.len())
-        .rev()
-        .find_map(|line| log.facts(line).filter(|facts| facts.message.is_some()));
-    let newest_value = |name: &str| {
-        newest
-            .as_ref()
-            .and_then(|facts| facts.get(name))
-            .map(<[u8]>::to_vec)
-    };
-    let id = session.header_text("id").unwrap_or_default();
     let workspace = Workspace::of(session);
     let known = |name: &str| match name {
         "cwd" => workspace.cwd.clone(),
         "gitBranch" => workspace.branch.clone(),
-        name => member(name),
+        name => json::member(own.as_deref()?, name).map(<[u8]>::to_vec),
     };
     Envelope {
-        session: newest_value("sessionId")
-            .or_else(|| member("sessionId"))
-            .filter(|raw| raw.starts_with(b"\""))
-            .unwrap_or_else(|| session_id(&id)),
-        members: ["cwd", "version", "gitBranch", "slug"]
-            .into_iter()
-            .filter_map(|name| Some((name, newest_value(name).or_else(|| known(name))?)))
-            .collect(),
         time: session.header_member("created_at").map(<[u8]>::to_vec),
-        agent: newest
-            .as_ref()
-            .and_then(|facts| facts.agent())
-            .map(<[u8]>::to_vec),
-        sidechain: newest.as_ref().is_some_and(|facts| facts.is_sidechain()),
-        model: workspace.model,
+        model: workspace.model.clone(),
+        ..Envelope::of(newest, session, known)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::apply_edits::write_log;
 use super::change_plan::decide;
-use super::encode_new::{ClaudeIds, Envelope, LineFactory, NewLine, session_id};
+use super::encode_new::{Envelope, LineFactory, NewLine};
 use super::line::ClaudeLineKind;
-use super::line_changes::{LineChange, LineChanges, ParsedSource};
+use super::line_changes::{LineChanges, ParsedSource};
 use super::log::ClaudeLog;
 use super::parts::parts;
 use super::session::{BuiltSession, LogConversion};
@@ -15,9 +15,6 @@ use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::View;
 use std::io::Write;
-
-/// Members that all lines of a session have, including new ones.
-const COMMON: [&str; 4] = ["cwd", "version", "gitBranch", "slug"];
 
 /// Writes the sessions of a log back.
 ///
@@ -62,9 +59,8 @@ fn change(
     report: &mut Report,
 ) -> Result<()> {
     let mut changes = LineChanges::new(log.lines.len());
-    let mut ids = ClaudeIds::default();
+    let mut maker = LineFactory::new(log, WritePurpose::Return, report);
     let mut main = None;
-    let mut is_empty = true;
     for (returned, built) in changed {
         let before = View::replay(&built.session);
         let parsed = ParsedSource {
@@ -76,28 +72,16 @@ fn change(
             before: &before,
             now: returned.view,
         };
-        let mut maker = LineFactory {
-            envelope: envelope(&parsed),
-            log,
-            ids,
-            purpose: WritePurpose::Return,
-            report,
-        };
+        let mut lines = built.lines.iter().rev();
+        let newest = lines.find_map(|line| log.message_facts(*line));
+        maker.envelope = Envelope::of(newest, returned.session, |_| None);
         decide(&mut changes, &parsed, &mut maker)?;
-        ids = maker.ids;
         if built.is_main {
-            main = Some(maker.envelope);
-            is_empty = returned.view.items.is_empty();
+            main = Some((maker.envelope.clone(), returned.view.items.is_empty()));
         }
     }
-    if let (Some(envelope), [first, others @ ..]) = (main, all) {
-        let mut maker = LineFactory {
-            envelope,
-            log,
-            ids,
-            purpose: WritePurpose::Return,
-            report,
-        };
+    if let (Some((envelope, is_empty)), [first, others @ ..]) = (main, all) {
+        maker.envelope = envelope;
         keep_separate(log, &mut changes, (&first.lines, is_empty), others, &mut maker)?;
         check_order(log, &changes)?;
     }
@@ -111,7 +95,7 @@ fn has_parent(new: &NewLine) -> bool {
 /// Returns an error if a log in which no line has a parent, so that it is read in line order, would get lines with one
 /// before a message: the last message, which has none, would hide the new lines and all other messages.
 fn check_order(log: &ClaudeLog, changes: &LineChanges) -> Result<()> {
-    let is_kept = |line: usize| log.lines[line].is_message() && changes.lines[line] != LineChange::Removed;
+    let is_kept = |line: usize| log.lines[line].is_message() && !changes.is_removed(line);
     let new = changes.new.iter().filter(|(_, new)| new.iter().any(has_parent));
     let first = new.map(|(at, _)| *at).min().unwrap_or(log.lines.len());
     if log.linked || changes.parents.contains_key(&first) || !(first..log.lines.len()).any(is_kept) {
@@ -135,8 +119,7 @@ fn keep_separate(
     others: &[BuiltSession],
     maker: &mut LineFactory<'_>,
 ) -> Result<()> {
-    let is_kept =
-        |line: &&usize| log.lines[**line].is_message() && changes.lines[**line] != LineChange::Removed;
+    let is_kept = |line: &&usize| log.lines[**line].is_message() && !changes.is_removed(**line);
     let first = main.iter().find(is_kept).copied();
     let end = log.lines.len();
     let appends = changes.new.get(&end).is_some_and(|new| !new.is_empty());
@@ -153,11 +136,10 @@ fn keep_separate(
             "another branch or a sidechain would replace the session, which has no message left",
         ));
     }
+    let kept = changes.nearest_kept(log);
     let is_linked = |line: usize| {
-        let above = log.lines[line]
-            .above
-            .and_then(|above| changes.nearest_kept(log, above));
-        changes.lines[line] != LineChange::Removed && above.is_some()
+        let above = log.lines[line].above.and_then(|above| kept[above]);
+        kept[line] == Some(line) && above.is_some()
     };
     let linked = !changes.parents.is_empty()
         || changes.new.values().flatten().any(has_parent)
@@ -168,7 +150,7 @@ fn keep_separate(
     // The boundary hides all lines before it, including attached context.
     let is_visible = |line: &&usize| {
         let is_attached = log.lines[**line].kind == ClaudeLineKind::Attachment;
-        is_kept(line) || is_attached && changes.lines[**line] != LineChange::Removed
+        is_kept(line) || is_attached && !changes.is_removed(**line)
     };
     let first = first.and_then(|_| main.iter().find(is_visible).copied());
     let boundary = maker.boundary(log.sha256.as_deref().unwrap_or_default().as_bytes(), None);
@@ -195,25 +177,4 @@ fn name(session: &Session) -> Option<String> {
 fn is_from(session: &Session, built: &BuiltSession) -> bool {
     let read = &built.session;
     session.len() >= read.len() && (0..read.len()).all(|index| session.full(index) == read.full(index))
-}
-
-/// The common members of a session's lines, from its latest message.
-fn envelope(parsed: &ParsedSource<'_>) -> Envelope {
-    let message_facts = |line: &usize| parsed.log.facts(*line).filter(|facts| facts.message.is_some());
-    let newest = parsed.lines.iter().rev().find_map(message_facts);
-    let mut envelope = Envelope::default();
-    if let Some(facts) = &newest {
-        for name in COMMON {
-            let value = facts.get(name).map(<[u8]>::to_vec);
-            envelope.members.extend(value.map(|value| (name, value)));
-        }
-        envelope.sidechain = facts.is_sidechain();
-        envelope.agent = facts.agent().map(<[u8]>::to_vec);
-    }
-    let id = newest.as_ref().and_then(|facts| facts.get("sessionId"));
-    envelope.session = match id {
-        Some(id) if id.starts_with(b"\"") => id.to_vec(),
-        _ => session_id(&parsed.session.header_text("id").unwrap_or_default()),
-    };
-    envelope
 }
