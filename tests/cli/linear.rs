@@ -3,6 +3,7 @@
 
 mod homes;
 mod memory;
+mod messages;
 
 use crate::env::Env;
 use convo::format::Format;

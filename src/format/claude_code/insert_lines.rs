@@ -40,6 +40,7 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
     if items.iter().all(|item| parsed.record(item).is_some()) {
         return;
     }
+    let last_old = items.iter().rposition(|item| parsed.record(item).is_some());
     // If no line has a parent, only the order of lines matters.
     let linked = parsed.log.linked || parsed.log.lines.iter().filter(|line| line.is_message()).count() < 2;
     let places = insertion_lines(parsed);
@@ -108,7 +109,7 @@ pub fn insert(changes: &mut LineChanges, parsed: &ParsedSource<'_>, maker: &mut 
         }
         if let Some(last) = lines.last().filter(|_| linked) {
             chain = Some((at, last.uuid.clone()));
-            if items[nth..].iter().any(|item| parsed.record(item).is_some()) {
+            if last_old.is_some_and(|old| old > nth) {
                 changes.parents.insert(at, last.uuid.clone());
                 reparent(changes, parsed, at, &last.uuid, |_| false);
             }
