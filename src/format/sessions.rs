@@ -50,7 +50,7 @@ pub trait SessionReader {
     /// the input.
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>>;
 
-    /// Reports what the reader would report after the last session, if no further one is read.
+    /// Reports the losses that are not reported yet. Called if the input is not read to its end.
     fn end_early(&mut self, _: &mut Report) {}
 
     /// After the last session: the bytes after its source section, such as a closing bracket.
@@ -139,7 +139,7 @@ impl<'r> Sessions<'r> {
         }
     }
 
-    /// Reports what is otherwise reported after the last session, if no further one is read.
+    /// Reports the losses that are not reported yet, for a caller that does not read to the end.
     pub fn end_early(&mut self, report: &mut Report) {
         if let Stream::Sessions(sessions) = &mut self.stream {
             sessions.end_early(report);

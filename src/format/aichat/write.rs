@@ -149,6 +149,7 @@ fn add_list(
             built.extend_from_slice(lines);
             return Ok(());
         }
+        // It would become text before the first element, or be removed with the last one.
         if first.is_some() == list.is_empty() && section.stray_text(file).is_some() {
             return Err(Error::not_in_place(format!("{name} is not a list")));
         }
@@ -166,10 +167,8 @@ fn add_list(
         let dashes = first.map(|first| file[first..].iter().take_while(|byte| **byte == b' '));
         indent = dashes.map_or(0, Iterator::count);
     }
-    match list {
-        [] if name == COMPRESSED => {}
-        [] => built.extend_from_slice(format!("{name}: []\n").as_bytes()),
-        _ => built.extend_from_slice(&before),
+    if !list.is_empty() {
+        built.extend_from_slice(&before);
     }
     for one in list {
         if !built.ends_with(b"\n") {

@@ -71,7 +71,11 @@ impl Destination for DryRun<'_> {
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let done = self.print(&session, planned);
-        self.sessions.accept_result(done)
+        let done = self.sessions.accept_result(done);
+        if done.is_err() {
+            self.finish()?;
+        }
+        done
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

@@ -209,7 +209,7 @@ impl<'a> InputSessions<'a> {
         }
     }
 
-    /// Reports the losses of an input of which no more is read.
+    /// Reports the losses of an input that is not read to its end.
     fn end_early(&mut self) {
         let mut report = Report::default();
         self.sessions.end_early(&mut report);
