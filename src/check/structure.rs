@@ -193,7 +193,7 @@ impl Structure<'_> {
             .unwrap_or(0);
         let calls = std::mem::take(&mut self.calls);
         let format = native::source_format(session).and_then(|name| Format::from_name(&name));
-        let is_usual = format.is_some_and(|format| format.form().omits_results);
+        let is_usual = format.is_some_and(|format| format.spec().omits_results);
         if let [first, _, ..] = &calls[..]
             && is_usual
             && calls.iter().all(|call| !call.answered)

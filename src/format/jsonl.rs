@@ -7,15 +7,15 @@ use crate::model::session::Session;
 use crate::model::view::View;
 
 /// Bare messages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "jsonl",
     about: "Bare messages, one JSON object per line",
     ending: ".jsonl",
     read: ReadFn::Records,
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     write: Some(write),
-    joins: true,
-    loses: LossSet::of(&[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable]),
+    concatenable: true,
+    unsupported: LossSet::of(&[Loss::Summary, Loss::Event, Loss::Header, Loss::Unreadable]),
     ..FormatSpec::BLANK
 };
 

@@ -1,4 +1,4 @@
-//! Converts between bytes and records. Each format has a file or directory that defines its `FORM`; `table.rs` lists
+//! Converts between bytes and records. Each format has a file or directory that defines its `SPEC`; `table.rs` lists
 //! them.
 //!
 //! ```

@@ -11,13 +11,13 @@ use crate::model::{event, key};
 use std::io::{self, Read};
 
 /// The description of the format. It has no writer, because its sessions are written from their lines.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "native",
     about: "Record stream, see convo-format(5)",
     ending: ".jsonl",
     read: ReadFn::Records,
-    holds: SessionCount::Many,
-    joins: true,
+    session_count: SessionCount::Many,
+    concatenable: true,
     note: "See convo-format(5). Packed sessions (--pack) are read too.",
     ..FormatSpec::BLANK
 };

@@ -43,7 +43,7 @@ pub fn files(
         },
         _ => key::checked_id(&id)?.to_string(),
     };
-    name.push_str(format.form().ending);
+    name.push_str(format.spec().ending);
     let mut bytes = Vec::new();
     let view = View::replay(session);
     write(format, session, &view, WritePurpose::Export, &mut bytes, report)?;
@@ -65,7 +65,7 @@ pub fn grown_files(format: Format, files: &[DirFile], there: &[Option<Vec<u8>>])
         let (old, new) = (messages(format, file, there), messages(format, file, &file.bytes));
         match (old, new) {
             (Some(old), Some(new)) => !old.is_empty() && new.starts_with(&old),
-            _ => !there.is_empty() && format.form().joins && file.bytes.starts_with(there),
+            _ => !there.is_empty() && format.spec().concatenable && file.bytes.starts_with(there),
         }
     };
     let is_older = |nth: &usize| {

@@ -77,14 +77,14 @@ pub struct FormatSpec {
     /// Reads inputs with several sessions; inputs with one are read completely.
     pub many: Option<OpenManyFn>,
     /// How many sessions an input has.
-    pub holds: SessionCount,
+    pub session_count: SessionCount,
     /// Writes one session; `None` if read-only. The writer reports losses, including, for [`WritePurpose::Export`], lines
     /// that are not messages.
     pub write: Option<WriteFn>,
     /// Writes sessions back to their input, unchanged ones with their original bytes.
-    pub back: Option<WriteBackFn>,
+    pub write_back: Option<WriteBackFn>,
     /// Whether several sessions can be concatenated in one output.
-    pub joins: bool,
+    pub concatenable: bool,
     /// Whether it is output for human readers, whose files are never changed in place.
     pub export: bool,
     /// The API whose requests it contains.
@@ -94,7 +94,7 @@ pub struct FormatSpec {
     /// Why sessions of other formats cannot be written, although its own files can be changed in place.
     pub refuses: Option<&'static str>,
     /// The losses that its writer reports.
-    pub loses: LossSet,
+    pub unsupported: LossSet,
     /// The JSON form of a session's model, if the format can represent it.
     pub model: Option<&'static str>,
     /// What can be removed from a file that still has to be resumable; `None` if the format is not supported.
@@ -116,15 +116,15 @@ impl FormatSpec {
         read: ReadFn::None,
         display: None,
         many: None,
-        holds: SessionCount::One,
+        session_count: SessionCount::One,
         write: None,
-        back: None,
-        joins: false,
+        write_back: None,
+        concatenable: false,
         export: false,
         api: None,
         variant: None,
         refuses: None,
-        loses: LossSet::NONE,
+        unsupported: LossSet::NONE,
         model: None,
         slims: None,
         keyed: None,

@@ -20,62 +20,62 @@ use std::io::{self, Write};
 
 impl Format {
     /// The format's description.
-    pub fn form(self) -> &'static FormatSpec {
+    pub fn spec(self) -> &'static FormatSpec {
         match self {
-            Format::Native => &native::FORM,
-            Format::Jsonl => &jsonl::FORM,
-            Format::OpenaiChat => &openai_chat::FORM,
-            Format::OpenaiResponses => &openai_responses::FORM,
-            Format::Anthropic => &anthropic::FORM,
-            Format::Gemini => &gemini::FORM,
-            Format::Picoclaw => &picoclaw::FORM,
+            Format::Native => &native::SPEC,
+            Format::Jsonl => &jsonl::SPEC,
+            Format::OpenaiChat => &openai_chat::SPEC,
+            Format::OpenaiResponses => &openai_responses::SPEC,
+            Format::Anthropic => &anthropic::SPEC,
+            Format::Gemini => &gemini::SPEC,
+            Format::Picoclaw => &picoclaw::SPEC,
             Format::PicoclawLegacy => &picoclaw::LEGACY,
-            Format::Penguin => &penguin::FORM,
+            Format::Penguin => &penguin::SPEC,
             Format::PenguinContext => &penguin::CONTEXT,
-            Format::ClaudeCode => &claude_code::FORM,
-            Format::Goaitools => &goaitools::FORM,
-            Format::Penguiflow => &penguiflow::FORM,
+            Format::ClaudeCode => &claude_code::SPEC,
+            Format::Goaitools => &goaitools::SPEC,
+            Format::Penguiflow => &penguiflow::SPEC,
             Format::PenguiflowContext => &penguiflow::CONTEXT,
-            Format::Codex => &codex::FORM,
-            Format::Pi => &pi::FORM,
-            Format::GeminiCli => &gemini_cli::FORM,
-            Format::Opencode => &opencode::FORM,
-            Format::Goose => &goose::FORM,
+            Format::Codex => &codex::SPEC,
+            Format::Pi => &pi::SPEC,
+            Format::GeminiCli => &gemini_cli::SPEC,
+            Format::Opencode => &opencode::SPEC,
+            Format::Goose => &goose::SPEC,
             Format::GooseJsonl => &goose::LINES,
-            Format::Aider => &aider::FORM,
-            Format::ClineRoo => &cline_roo::FORM,
-            Format::Continue => &continue_ide::FORM,
-            Format::Langchain => &langchain::FORM,
-            Format::VercelUi => &vercel_ui::FORM,
+            Format::Aider => &aider::SPEC,
+            Format::ClineRoo => &cline_roo::SPEC,
+            Format::Continue => &continue_ide::SPEC,
+            Format::Langchain => &langchain::SPEC,
+            Format::VercelUi => &vercel_ui::SPEC,
             Format::VercelUiV4 => &vercel_ui::OLD_FORM,
-            Format::Markdown => &markdown::FORM,
-            Format::Html => &html::FORM,
-            Format::ChatgptExport => &chatgpt_export::FORM,
-            Format::ClaudeAiExport => &claude_ai_export::FORM,
-            Format::Sharegpt => &sharegpt::FORM,
-            Format::Aichat => &aichat::FORM,
+            Format::Markdown => &markdown::SPEC,
+            Format::Html => &html::SPEC,
+            Format::ChatgptExport => &chatgpt_export::SPEC,
+            Format::ClaudeAiExport => &claude_ai_export::SPEC,
+            Format::Sharegpt => &sharegpt::SPEC,
+            Format::Aichat => &aichat::SPEC,
             Format::OpenaiFinetune => &training::FINETUNE,
             Format::Trl => &training::TRL,
-            Format::Sts => &sts::FORM,
-            Format::Cursor => &cursor::FORM,
-            Format::Droid => &droid::FORM,
-            Format::Cline => &cline::FORM,
-            Format::QwenCode => &qwen_code::FORM,
-            Format::CopilotCli => &copilot_cli::FORM,
-            Format::Grok => &grok::FORM,
-            Format::Atif => &atif::FORM,
-            Format::Kimi => &kimi::FORM,
+            Format::Sts => &sts::SPEC,
+            Format::Cursor => &cursor::SPEC,
+            Format::Droid => &droid::SPEC,
+            Format::Cline => &cline::SPEC,
+            Format::QwenCode => &qwen_code::SPEC,
+            Format::CopilotCli => &copilot_cli::SPEC,
+            Format::Grok => &grok::SPEC,
+            Format::Atif => &atif::SPEC,
+            Format::Kimi => &kimi::SPEC,
         }
     }
 
     /// Name on the command line and in reports.
     pub fn name(self) -> &'static str {
-        self.form().name
+        self.spec().name
     }
 
     /// One-line description for help and manual.
     pub fn about(self) -> &'static str {
-        self.form().about
+        self.spec().about
     }
 
     /// The format with this name.
@@ -85,7 +85,7 @@ impl Format {
 
     /// Whether sessions can be written in it.
     pub fn is_written(self) -> bool {
-        self.form().is_written()
+        self.spec().is_written()
     }
 
     /// Whether it is training data: one session per line.
@@ -95,12 +95,12 @@ impl Format {
 
     /// Whether sessions can be read in it.
     pub fn is_read(self) -> bool {
-        !matches!(self.form().read, ReadFn::None)
+        !matches!(self.spec().read, ReadFn::None)
     }
 
     /// The API whose requests it contains.
     pub fn api(self) -> Option<Api> {
-        self.form().api
+        self.spec().api
     }
 
     /// The API to which the program of this format sends its sessions, if always the same.
@@ -115,7 +115,7 @@ impl Format {
 
     /// The variant of a document, for a format with several; documents are written back in their variant.
     pub fn of(self, document: &[u8]) -> Format {
-        self.form().variant.map_or(self, |variant| variant(document))
+        self.spec().variant.map_or(self, |variant| variant(document))
     }
 
     /// Reads an input session by session; returns the input unchanged if the format is read in another way.
@@ -123,7 +123,7 @@ impl Format {
         self,
         input: SessionInput,
     ) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
-        match (self.form().read, self.form().many) {
+        match (self.spec().read, self.spec().many) {
             (ReadFn::Sessions(open), _) => open(input).map(Ok),
             (_, Some(many)) => many(input),
             _ => Ok(Err(input)),
@@ -136,7 +136,7 @@ impl Format {
         self,
         input: SessionInput,
     ) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
-        match self.form().display {
+        match self.spec().display {
             Some(open) => open(input).map(Ok),
             None => self.sessions(input),
         }
@@ -144,15 +144,15 @@ impl Format {
 
     /// Whether its lines are records, so that it is read line by line.
     pub fn is_lines(self) -> bool {
-        matches!(self.form().read, ReadFn::Records)
+        matches!(self.spec().read, ReadFn::Records)
     }
 }
 
 /// Converts a document of a format that is not read line by line.
 pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Session>> {
     let usage = |what: &str| Err(Error::usage(format!("{}: {what}", format.name())));
-    let form = format.form();
-    if let (ReadFn::Document(convert), None) = (form.read, form.many) {
+    let spec = format.spec();
+    if let (ReadFn::Document(convert), None) = (spec.read, spec.many) {
         return convert(source, report);
     }
     let input = SessionInput {
@@ -162,7 +162,7 @@ pub fn convert(format: Format, source: &DocumentSource<'_>, report: &mut Report)
         returns: false,
         neighbor: None,
     };
-    let mut reader = match (form.read, format.sessions(input)?) {
+    let mut reader = match (spec.read, format.sessions(input)?) {
         (_, Ok(reader)) => reader,
         (ReadFn::Document(convert), _) => return convert(source, report),
         (ReadFn::None, _) => return usage("write-only format"),
@@ -204,7 +204,7 @@ pub fn write_page(
     {
         report.count_loss(Loss::Part, vercel_ui::differing_contents(session, view));
     }
-    let Some(write) = format.form().write else {
+    let Some(write) = format.spec().write else {
         let what = format!("cannot write sessions as {}", format.name());
         return Err(Error::usage(what));
     };
@@ -237,7 +237,7 @@ pub fn write_back(
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let Some(back) = format.form().back else {
+    let Some(back) = format.spec().write_back else {
         let what = format!("cannot write several sessions as {}", format.name());
         return Err(Error::usage(what));
     };

@@ -61,7 +61,7 @@ fn reported_losses_match_the_table() {
     let view = View::replay(&rich);
     let mut wrong = Vec::new();
     for format in Format::ALL {
-        let Some(write) = format.form().write else {
+        let Some(write) = format.spec().write else {
             continue;
         };
         let mut report = Report::default();
@@ -72,7 +72,7 @@ fn reported_losses_match_the_table() {
         )
         .unwrap();
         let reported: BTreeSet<_> = report.losses.keys().copied().collect();
-        let listed: BTreeSet<_> = format.form().loses.iter().collect();
+        let listed: BTreeSet<_> = format.spec().unsupported.iter().collect();
         if reported != listed {
             wrong.push(format!(
                 "{}: reports {reported:?}, but the table lists {listed:?}",

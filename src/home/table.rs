@@ -348,7 +348,7 @@ pub fn program_names() -> impl Iterator<Item = &'static str> {
 
 /// The names of the programs whose sessions can be written.
 pub fn written_program_names() -> Vec<&'static str> {
-    let is_written = |program: &&HomeProgram| program.format.is_some_and(|format| format.form().is_written());
+    let is_written = |program: &&HomeProgram| program.format.is_some_and(|format| format.spec().is_written());
     names(PROGRAMS.iter().filter(is_written)).collect()
 }
 

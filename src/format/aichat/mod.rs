@@ -32,14 +32,14 @@ use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn};
 
 /// aichat's sessions, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "aichat session in YAML",
     read: ReadFn::Document(read::read),
     model: Some("CLIENT:MODEL"),
     write: Some(write::write),
-    back: Some(write::write_back),
-    loses: LossSet::USUAL
+    write_back: Some(write::write_back),
+    unsupported: LossSet::USUAL
         .without(&[Loss::Arguments])
         .with(&[Loss::Model, Loss::Orphan]),
     note: "A new file has a model only with --model CLIENT:MODEL. Reads the YAML that aichat writes; anchors, tags and folded strings are rejected. Call arguments are reformatted.",

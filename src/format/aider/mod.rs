@@ -28,17 +28,19 @@ use super::report::{Loss, LossSet};
 use super::{FormatSpec, ReadFn, SessionCount};
 
 /// aider's chat history, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "aider chat history in Markdown",
     read: ReadFn::Sessions(read::open),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     write: Some(write::write),
-    joins: true,
+    concatenable: true,
     export: true,
-    loses: LossSet::USUAL
-        .without(&[Loss::Arguments])
-        .with(&[Loss::Model, Loss::Summary, Loss::Message]),
+    unsupported: LossSet::USUAL.without(&[Loss::Arguments]).with(&[
+        Loss::Model,
+        Loss::Summary,
+        Loss::Message,
+    ]),
     note: "Messages are recognized by the beginnings of lines. Calls, results and system messages become console output.",
     ..FormatSpec::BLANK
 };

@@ -18,10 +18,10 @@ use super::request::request_part::{RequestPart, WriteSettings};
 use super::{Format, FormatSpec, content, document};
 
 /// These messages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     about: "Anthropic messages (array or request body)",
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
-    ..document::form!(Anthropic)
+    unsupported: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
+    ..document::spec!(Anthropic)
 };
 
 /// The API.
@@ -74,7 +74,7 @@ impl Decoder for Messages {
 
 /// The signature. Plain messages match several formats.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: FORM.name,
+    name: SPEC.name,
     what: "Anthropic messages",
     message: |message| {
         let source = message.parts.iter().any(|part| {

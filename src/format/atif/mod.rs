@@ -18,15 +18,15 @@ use super::{FormatSpec, SessionCount, kit};
 use codec::Atif;
 
 /// Trajectories, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Agent Trajectory Interchange Format 1.0 to 1.7 (ATIF)",
-    holds: SessionCount::Many,
-    joins: true,
+    session_count: SessionCount::Many,
+    concatenable: true,
     model: Some("MODEL"),
-    loses: LossSet::USUAL.with(&[Loss::Orphan]),
+    unsupported: LossSet::USUAL.with(&[Loss::Orphan]),
     note: "Version 1.4 is written. Trajectories of subagents within a document are read but not changed in place. A step that compacts the context is read without effect: the document does not name the messages that it removes.",
-    ..kit::form!(&Atif)
+    ..kit::spec!(&Atif)
 };
 
 /// The name of the format's annotations.

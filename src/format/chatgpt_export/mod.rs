@@ -30,11 +30,11 @@ use super::detect::{ObjectShape, Signature};
 use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// ChatGPT's exports, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "ChatGPT data export, conversations.json (read-only)",
     read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     note: "Includes the branches of each conversation. Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Conversations are read one at a time. Read-only; convert with --to openai-chat.",
     ..FormatSpec::BLANK
 };

@@ -29,11 +29,11 @@ use super::detect::{ObjectShape, Signature};
 use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// Claude.ai's exports, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Claude.ai data export, conversations.json (read-only)",
     read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     note: "Extract a zip archive with `unzip -p FILE conversations.json | convo ...`. Read-only; convert with --to openai-chat.",
     ..FormatSpec::BLANK
 };

@@ -58,17 +58,17 @@ use std::collections::VecDeque;
 pub use usage::request_id;
 
 /// Claude Code's logs, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Claude Code session log, with branches and sidechains",
     ending: ".jsonl",
     read: ReadFn::Sessions(|input| open(input, ReadPurpose::Write)),
     display: Some(|input| open(input, ReadPurpose::Display)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     model: Some("MODEL"),
     write: Some(write::write),
-    back: Some(write_back::write_back),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Message]),
+    write_back: Some(write_back::write_back),
+    unsupported: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Message]),
     keyed: Some(LineKeys {
         id: "uuid",
         session: "sessionId",

@@ -16,7 +16,7 @@ use super::{FormatSpec, ReadFn, kit};
 use codec::CLINE;
 
 /// These sessions, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cline session (ID.messages.json)",
     read: ReadFn::Document(read::read),
@@ -25,7 +25,7 @@ pub const FORM: FormatSpec = FormatSpec {
         kit::write_whole(&CLINE, session, view, target)
     }),
     refuses: Some("Cline lists sessions by manifests that a running program keeps"),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Id])
         .with(&[Loss::Summary, Loss::Message]),
     note: "The manifest and the compaction file next to a session are read but not written. Only in-place changes are written.",

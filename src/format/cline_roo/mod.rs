@@ -21,12 +21,12 @@ use super::{FormatSpec, ReadFn, kit};
 use codec::CLINE_ROO;
 
 /// These histories, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cline or Roo Code task history (api_conversation_history.json)",
     read: ReadFn::Document(read::read),
     write: Some(|session, view, target| kit::write_whole(&CLINE_ROO, session, view, target)),
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
+    unsupported: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     note: "In place, Roo Code messages that are dropped are tagged and kept, and a summary follows the messages that it replaces; Cline, which records this in other files, supports only added messages. ui_messages.json is read but not written.",
     ..FormatSpec::BLANK
 };

@@ -50,15 +50,15 @@ use super::{FormatSpec, ReadFn};
 pub use usage::totals;
 
 /// Codex's logs, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Codex session log",
     ending: ".jsonl",
     read: ReadFn::Sessions(read::open),
     model: Some("MODEL"),
     write: Some(write::write),
-    back: Some(write::write_back),
-    loses: LossSet::USUAL
+    write_back: Some(write::write_back),
+    unsupported: LossSet::USUAL
         .without(&[Loss::Timestamp, Loss::Arguments])
         .with(&[Loss::Summary, Loss::Message, Loss::Orphan]),
     note: "In place, dropped records are removed together with their display events; a summary is appended as a compaction of the program.",

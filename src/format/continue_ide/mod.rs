@@ -21,13 +21,13 @@ use super::{FormatSpec, ReadFn, kit};
 use codec::CONTINUE;
 
 /// The documents, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Continue session",
     read: ReadFn::Document(read::read),
     model: Some("MODEL"),
     write: Some(|session, view, target| kit::write_whole(&CONTINUE, session, view, target)),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Arguments])
         .with(&[Loss::Model, Loss::Orphan]),
     note: "A summary follows the messages that it replaces; dropped messages are removed from the document. The index (sessions.json) is read but not written: the program lists a new session after it has searched for it.",

@@ -18,17 +18,17 @@ use super::{FormatSpec, kit};
 use codec::Copilot;
 
 /// These logs, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "GitHub Copilot event log (CLI, VS Code)",
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("Copilot keeps an index of its sessions in a database"),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Id, Loss::Timestamp, Loss::Reasoning, Loss::Signature])
         .with(&[Loss::Summary]),
     note: "Only in-place changes are written. Images in results are kept but not shown; the session's totals of tokens remain in its last event.",
-    ..kit::form!(&Copilot)
+    ..kit::spec!(&Copilot)
 };
 
 /// The name of the format's annotations.

@@ -14,15 +14,15 @@ use super::{FormatSpec, kit};
 use codec::CursorTranscript;
 
 /// These transcripts, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Cursor agent transcript",
     ending: ".jsonl",
     refuses: Some("Cursor does not resume sessions from transcripts"),
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Message]),
+    unsupported: LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Message]),
     omits_results: true,
     note: "Most transcripts contain no results of calls. Only in-place changes are written: Cursor does not resume from transcripts. Read the database of the editor with `convo sqlite`.",
-    ..kit::form!(&CursorTranscript)
+    ..kit::spec!(&CursorTranscript)
 };
 
 /// The name of the format's annotations.

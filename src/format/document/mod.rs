@@ -20,7 +20,7 @@ use crate::model::summary;
 use body::{Body, Listed};
 
 /// Members of a `FormatSpec` that the formats of all APIs share.
-macro_rules! form {
+macro_rules! spec {
     ($api:ident) => {
         $crate::format::FormatSpec {
             name: Api::$api.name(),
@@ -28,8 +28,8 @@ macro_rules! form {
                 $crate::format::document::read(Api::$api, Format::$api, source, report)
             }),
             many: Some(|input| $crate::format::document::open(Api::$api, Format::$api, input)),
-            holds: $crate::format::SessionCount::Many,
-            back: Some(|sessions, out, report| {
+            session_count: $crate::format::SessionCount::Many,
+            write_back: Some(|sessions, out, report| {
                 $crate::format::request::write_back(Api::$api, sessions, out, report)
             }),
             write: Some(|session, view, target| {
@@ -40,7 +40,7 @@ macro_rules! form {
         }
     };
 }
-pub(super) use form;
+pub(super) use spec;
 
 /// Reads a document into sessions.
 pub fn read(

@@ -17,17 +17,17 @@ use super::{FormatSpec, kit};
 use codec::LOG;
 
 /// These logs, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Factory Droid session or stream",
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("it is not documented what Droid requires of a session that it resumes"),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Id, Loss::Timestamp])
         .with(&[Loss::Summary, Loss::Message]),
     note: "Only in-place changes are written. The settings file next to a session is read but not written; its totals of tokens are in the header.",
-    ..kit::form!(&LOG)
+    ..kit::spec!(&LOG)
 };
 
 /// The name of the format's annotations.

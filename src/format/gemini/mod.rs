@@ -19,10 +19,10 @@ use super::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings}
 use super::{Format, FormatSpec, document};
 
 /// These contents, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     about: "Gemini contents (array or request body)",
-    loses: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
-    ..document::form!(Gemini)
+    unsupported: LossSet::USUAL.with(&[Loss::Model, Loss::Message, Loss::Orphan]),
+    ..document::spec!(Gemini)
 };
 
 /// The API.
@@ -85,7 +85,7 @@ impl Decoder for GeminiCallIds {
 }
 
 pub(super) const SIGNATURE: Signature = Signature {
-    name: FORM.name,
+    name: SPEC.name,
     what: "Gemini contents",
     document: |shape| {
         let is_message = |content: &super::detect::ObjectShape<'_>| content.has("parts");

@@ -34,17 +34,19 @@ use std::io::Read;
 pub(super) use usage::tokens;
 
 /// The recordings, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Gemini CLI chat recording",
     read: ReadFn::Sessions(|input| open(input, kit::open)),
     display: Some(|input| open(input, kit::open_displayed)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     write: Some(|session, view, target| kit::write(&GeminiCli, session, view, target)),
-    back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
-    loses: LossSet::USUAL
-        .without(&[Loss::Timestamp])
-        .with(&[Loss::Summary, Loss::Message, Loss::Orphan]),
+    write_back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
+    unsupported: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[
+        Loss::Summary,
+        Loss::Message,
+        Loss::Orphan,
+    ]),
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

@@ -32,12 +32,12 @@ use crate::model::session::{Class, Session};
 use state::StatePositions;
 
 /// goaitools' states, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "goaitools conversation state",
     read: ReadFn::Document(read),
     write: Some(write),
-    loses: LossSet::USUAL.without(&[Loss::Arguments, Loss::Name]).with(&[
+    unsupported: LossSet::USUAL.without(&[Loss::Arguments, Loss::Name]).with(&[
         Loss::Model,
         Loss::Summary,
         Loss::Orphan,

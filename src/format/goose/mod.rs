@@ -23,15 +23,15 @@ use super::{FormatSpec, SessionCount};
 use codec::Goose;
 
 /// goose's sessions, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "goose session export or older JSON Lines",
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     model: Some("MODEL"),
-    joins: true,
-    loses: LOSSES,
+    concatenable: true,
+    unsupported: LOSSES,
     note: "In place, dropped messages are kept and hidden from the model. Read the database with `convo sqlite`.",
-    ..kit::form!(&Goose)
+    ..kit::spec!(&Goose)
 };
 
 /// The session as lines, whatever the source.
@@ -40,7 +40,7 @@ pub const LINES: FormatSpec = FormatSpec {
     about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
     write: Some(|session, view, target| kit::write_as(&Goose, Some(Layout::Lines), (session, view), target)),
-    loses: LOSSES,
+    unsupported: LOSSES,
     ..FormatSpec::BLANK
 };
 

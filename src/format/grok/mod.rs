@@ -19,15 +19,15 @@ use super::{FormatSpec, kit};
 use codec::CHAT;
 
 /// These sessions, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Grok Build session (chat_history.jsonl, updates.jsonl)",
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("Grok requires three files of a session that agree"),
-    loses: LossSet::USUAL.without(&[Loss::Reasoning]).with(&[Loss::Summary]),
+    unsupported: LossSet::USUAL.without(&[Loss::Reasoning]).with(&[Loss::Summary]),
     note: "Only in-place changes are written. A change of chat_history.jsonl does not change the display stream next to it (updates.jsonl).",
-    ..kit::form!(&CHAT)
+    ..kit::spec!(&CHAT)
 };
 
 /// The name of the format's annotations.

@@ -43,12 +43,12 @@ use std::borrow::Cow;
 pub use table::{BarRow, BarTable, table};
 
 /// Pages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "html",
     about: "HTML page (write-only)",
     ending: ".html",
     write: Some(|session, view, target| write_page(session, view, &PageOptions::default(), target)),
-    loses: page_losses::LOSSES,
+    unsupported: page_losses::LOSSES,
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
     ..FormatSpec::BLANK
 };

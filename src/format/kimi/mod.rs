@@ -21,17 +21,17 @@ use super::{FormatSpec, kit};
 use codec::LOG;
 
 /// These sessions, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Kimi Code or Kimi CLI session (wire.jsonl, context.jsonl)",
     ending: ".jsonl",
     model: Some("MODEL"),
     refuses: Some("each version of Kimi Code has another version of its log"),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Timestamp, Loss::Reasoning, Loss::Attachment, Loss::Part])
         .with(&[Loss::Model, Loss::Summary]),
     note: "Only in-place changes are written. The state file next to a session is read but not written.",
-    ..kit::form!(&LOG)
+    ..kit::spec!(&LOG)
 };
 
 /// The name of the format's annotations.

@@ -53,17 +53,17 @@ pub use write::{write, write_as, write_whole};
 pub use write_back::write_back;
 
 /// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
-macro_rules! form {
+macro_rules! spec {
     ($codec:expr) => {
         $crate::format::FormatSpec {
             read: $crate::format::ReadFn::Sessions(|input| $crate::format::kit::open($codec, input)),
             display: Some(|input| $crate::format::kit::open_displayed($codec, input)),
             write: Some(|session, view, target| $crate::format::kit::write($codec, session, view, target)),
-            back: Some(|sessions, out, report| {
+            write_back: Some(|sessions, out, report| {
                 $crate::format::kit::write_back($codec, sessions, out, report)
             }),
             ..$crate::format::FormatSpec::BLANK
         }
     };
 }
-pub(super) use form;
+pub(super) use spec;

@@ -24,11 +24,11 @@ use crate::model::json::{self, Dialect};
 use codec::DICT;
 
 /// These messages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
-    holds: SessionCount::Many,
-    loses: LossSet::of(&[
+    session_count: SessionCount::Many,
+    unsupported: LossSet::of(&[
         Loss::Timestamp,
         Loss::Usage,
         Loss::Arguments,
@@ -40,7 +40,7 @@ pub const FORM: FormatSpec = FormatSpec {
         Loss::Unreadable,
     ]),
     note: "Reads an array, one message per line, or rows with a session_id. Writes the form of messages_to_dict; in place, keeps the form of the file.",
-    ..kit::form!(&DICT)
+    ..kit::spec!(&DICT)
 };
 
 /// The name of the format's annotations.

@@ -27,13 +27,13 @@ use crate::model::session::Session;
 use crate::model::view::View;
 pub(super) use prose::ImagePolicy;
 
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "markdown",
     about: "Markdown page (write-only)",
     ending: ".md",
     write: Some(|session, view, target| write(session, view, ImagePolicy::Embedded, target)),
-    joins: true,
-    loses: page_losses::LOSSES,
+    concatenable: true,
+    unsupported: page_losses::LOSSES,
     note: "Roles are headings; calls and results are fenced, as is text that would break the page.",
     ..FormatSpec::BLANK
 };

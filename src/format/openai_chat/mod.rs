@@ -25,13 +25,13 @@ use crate::model::session::Session;
 use crate::model::view::View;
 
 /// These messages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     about: "OpenAI Chat messages (array or request body)",
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Arguments, Loss::Attachment, Loss::Name])
         .with(&[Loss::Model, Loss::Summary, Loss::Orphan]),
     note: "A file with one message per line is read as jsonl. An array of request bodies, or one body per line, holds many sessions and keeps this layout in place. Both hold for the other APIs too.",
-    ..document::form!(OpenaiChat)
+    ..document::spec!(OpenaiChat)
 };
 
 /// Members of a message that may replace its content.

@@ -19,12 +19,12 @@ use super::request::request_part::{AnnotatedMessage, RequestPart, WriteSettings}
 use super::{Format, FormatSpec, document};
 
 /// These items, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     about: "OpenAI Responses items (array or request body)",
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Arguments])
         .with(&[Loss::Model, Loss::Message, Loss::Orphan]),
-    ..document::form!(OpenaiResponses)
+    ..document::spec!(OpenaiResponses)
 };
 
 /// The API.

@@ -4,7 +4,7 @@ use crate::format::detect::{ObjectShape, Signature};
 
 /// The signature. Plain messages match several formats.
 pub(in crate::format) const SIGNATURE: Signature = Signature {
-    name: super::FORM.name,
+    name: super::SPEC.name,
     what: "OpenAI Responses items",
     document: |shape| {
         let response = shape.is_array("output") && shape.text_equals("object", "response");

@@ -23,17 +23,17 @@ use super::{FormatSpec, SessionCount, kit};
 use codec::Opencode;
 
 /// opencode's exports, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "opencode session export",
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     model: Some("MODEL"),
-    joins: true,
-    loses: LossSet::USUAL
+    concatenable: true,
+    unsupported: LossSet::USUAL
         .without(&[Loss::Reasoning])
         .with(&[Loss::Model, Loss::Message, Loss::Orphan]),
     note: "In place, cuts and summaries are added as a compaction after the last message; other changes edit the messages. `opencode import` adds messages to a session but does not change any: delete the session there first. Read the database with `convo sqlite`. Session files of the older storage directory are read with their messages, and are read-only.",
-    ..kit::form!(&Opencode)
+    ..kit::spec!(&Opencode)
 };
 
 /// The signature of an export.

@@ -57,12 +57,12 @@ use crate::model::view::{Item, View};
 const EXTRA_MEMBER: &str = "convo";
 
 /// PenguiFlow's memories, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "penguiflow",
     about: "PenguiFlow memory state",
     read: ReadFn::Document(read),
     write: Some(write),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Timestamp])
         .with(&[Loss::Model, Loss::Message]),
     note: "Holds exchanges of one question and one answer; other messages are lost.",
@@ -74,7 +74,7 @@ pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguiflow-context",
     about: "PenguiFlow model input (write-only)",
     write: Some(write_context),
-    loses: LossSet::of(&[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable]),
+    unsupported: LossSet::of(&[Loss::Message, Loss::Event, Loss::Header, Loss::Unreadable]),
     ..FormatSpec::BLANK
 };
 

@@ -75,12 +75,12 @@ pub use times::time_text;
 pub use write::{WriteOptions, name_of, write};
 
 /// Penguin's session documents, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "penguin",
     about: "Penguin session, checkpoint or conversation_*.json",
     read: ReadFn::Document(read),
     write: Some(|session, view, target| write(session, view, &WriteOptions::default(), target)),
-    loses: LossSet::of(&[Loss::Event, Loss::Unreadable]),
+    unsupported: LossSet::of(&[Loss::Event, Loss::Unreadable]),
     note: "Damaged documents are recovered, also from the copies next to them. Checkpoints cannot be changed in place.",
     ..FormatSpec::BLANK
 };
@@ -90,7 +90,7 @@ pub const CONTEXT: FormatSpec = FormatSpec {
     name: "penguin-context",
     about: "Penguin model input (write-only)",
     write: Some(write_context),
-    loses: LossSet::of(&[
+    unsupported: LossSet::of(&[
         Loss::Id,
         Loss::Timestamp,
         Loss::Metadata,

@@ -48,16 +48,16 @@ use super::report::{Loss, LossSet};
 use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 
 /// pi's files, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "pi session, with branches",
     ending: ".jsonl",
     read: ReadFn::Sessions(|input| read::open(input, false)),
     display: Some(|input| read::open(input, true)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     write: Some(write::write),
-    back: Some(write::write_back),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
+    write_back: Some(write::write_back),
+    unsupported: LossSet::USUAL.without(&[Loss::Timestamp]),
     keyed: Some(LineKeys {
         id: "id",
         session: "id",

@@ -54,7 +54,7 @@ use raw::lines;
 use std::borrow::Cow;
 
 /// PicoClaw's logs with their sidecars, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: "picoclaw",
     about: "PicoClaw log with .meta.json",
     read: ReadFn::Document(read),
@@ -63,7 +63,7 @@ pub const FORM: FormatSpec = FormatSpec {
         true => Format::PicoclawLegacy,
         false => Format::Picoclaw,
     }),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Summary]),
+    unsupported: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[Loss::Summary]),
     note: "Reads the sidecar (.meta.json) next to the log. In place, appends to the log and updates the sidecar.",
     ..FormatSpec::BLANK
 };
@@ -74,7 +74,7 @@ pub const LEGACY: FormatSpec = FormatSpec {
     about: "PicoClaw JSON document",
     read: ReadFn::Document(read),
     write: Some(write_document),
-    loses: LossSet::USUAL.without(&[Loss::Timestamp]),
+    unsupported: LossSet::USUAL.without(&[Loss::Timestamp]),
     ..FormatSpec::BLANK
 };
 

@@ -20,16 +20,16 @@ use super::{FormatSpec, kit};
 use codec::QwenCode;
 
 /// These logs, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Qwen Code session",
     ending: ".jsonl",
     model: Some("MODEL"),
-    loses: LossSet::USUAL
+    unsupported: LossSet::USUAL
         .without(&[Loss::Id, Loss::Timestamp])
         .with(&[Loss::Orphan]),
     note: "System messages become messages of the user. Qwen Code resumes a session in its directory (metadata.cwd), from a file that is named by its id.",
-    ..kit::form!(&QwenCode)
+    ..kit::spec!(&QwenCode)
 };
 
 /// The name of the format's annotations.

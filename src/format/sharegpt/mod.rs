@@ -24,19 +24,19 @@ use super::{FormatSpec, SessionCount, kit};
 use codec::TURNS;
 
 /// Training sets, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "ShareGPT training data",
-    holds: SessionCount::Many,
-    joins: true,
-    loses: LossSet::USUAL.without(&[Loss::Arguments]).with(&[
+    session_count: SessionCount::Many,
+    concatenable: true,
+    unsupported: LossSet::USUAL.without(&[Loss::Arguments]).with(&[
         Loss::Model,
         Loss::Summary,
         Loss::Orphan,
         Loss::Order,
     ]),
     note: "Each record is a session: an array, or one record per line. Written as one record per line; in place, an array remains an array and unchanged records keep their bytes. `order` reports consecutive user messages, which trainers drop.",
-    ..kit::form!(&TURNS)
+    ..kit::spec!(&TURNS)
 };
 
 /// The name of the format's annotations.

@@ -17,7 +17,7 @@ use std::io::{Read, Write};
 
 /// The removable parts of a format; `None` if the format is not supported.
 pub fn parts(format: Format) -> Option<&'static [SlimPart]> {
-    format.form().slims.map(|slims| slims.parts)
+    format.spec().slims.map(|slims| slims.parts)
 }
 
 /// The parts to remove: by default the usual ones, or only those in `only`, always without those in `keep`.
@@ -34,7 +34,7 @@ pub fn parts_to_remove(format: Format, only: &[String], keep: &[String]) -> Resu
                 names(
                     Format::ALL
                         .into_iter()
-                        .filter(|format| format.form().slims.is_some())
+                        .filter(|format| format.spec().slims.is_some())
                         .map(Format::name)
                 )
             ),
@@ -123,7 +123,7 @@ impl Slim {
     /// # Errors
     /// A usage error for an unsupported format; read errors.
     pub fn read(format: Format, chosen: PartNames, input: impl Read) -> Result<Slim> {
-        let Some(slims) = format.form().slims else {
+        let Some(slims) = format.spec().slims else {
             return Err(Error::usage(format!("cannot slim {} files", format.name())));
         };
         let mut slimmer = (slims.open)(chosen);

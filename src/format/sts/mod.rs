@@ -16,14 +16,14 @@ use super::{FormatSpec, kit};
 use codec::Trace;
 
 /// These traces, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "session trace (STS), for publishing",
     ending: ".jsonl",
     model: Some("MODEL"),
-    loses: LossSet::USUAL.with(&[Loss::Summary, Loss::Message]),
+    unsupported: LossSet::USUAL.with(&[Loss::Summary, Loss::Message]),
     note: "Images and files become placeholders. Redact a session before you publish it: convo redact.",
-    ..kit::form!(&Trace)
+    ..kit::spec!(&Trace)
 };
 
 /// The name of the format's annotations.

@@ -22,7 +22,7 @@ proptest! {
             let within = [before, text.as_bytes(), after].concat();
             let inputs = [bytes.clone(), text.clone().into_bytes(), within];
             for input in inputs.into_iter().filter(|input| !input.trim_ascii().is_empty()) {
-                let is_kept = format.form().back.is_some() && format.form().api.is_none();
+                let is_kept = format.spec().write_back.is_some() && format.spec().api.is_none();
                 match open(format, PathBuf::from("some.json"), input) {
                     Ok(file) if is_kept => {
                         let after = file.written(&file.sessions, |_| false).unwrap();

@@ -136,7 +136,7 @@ pub fn returned(format: Format, sessions: &[Session], is_changed: impl Fn(usize)
     let is_same = |one: &_, other: &_| origin(one).is_some() && origin(one) == origin(other);
     for group in returned.chunk_by(is_same) {
         let EditedSession { session, view, .. } = group[0];
-        match (format.form().back, format.form().write) {
+        match (format.spec().write_back, format.spec().write) {
             (Some(back), _) => back(group, &mut out, &mut report)?,
             (None, Some(write)) => write(
                 session,

@@ -68,7 +68,7 @@ pub(super) fn samples() -> Vec<(Format, Vec<u8>)> {
         let mut bytes = Vec::new();
         if format == Format::Native {
             bytes = TALK.as_bytes().to_vec();
-        } else if format.form().write.is_some() {
+        } else if format.spec().write.is_some() {
             let mut report = Report::default();
             write(
                 format,
@@ -233,7 +233,7 @@ fn a_rich_session_cut_anywhere_never_panics() {
     let rich = session(RICH);
     let view = View::replay(&rich);
     for format in Format::ALL.into_iter().filter(|format| format.is_read()) {
-        let Some(save) = format.form().write else { continue };
+        let Some(save) = format.spec().write else { continue };
         let mut bytes = Vec::new();
         save(
             &rich,

@@ -24,7 +24,7 @@ pub fn difference(file: &Opened) -> Option<String> {
         .iter()
         .any(|session| session.text().contains("\"residue\":"));
     let is_same = records(&file.sessions) == records(&displayed);
-    let is_reduced = !has_residue || file.format.form().display.is_none();
+    let is_reduced = !has_residue || file.format.spec().display.is_none();
     (!is_same || !is_reduced).then(|| format!("{}: displayed otherwise", file.path.display()))
 }
 

@@ -129,9 +129,9 @@ pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> SessionInput {
 /// All files of all formats that are changed in place, with their bytes.
 fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
     let is_held = |format: &Format| {
-        let form = format.form();
-        let has_files = truth::dir(form.name).join("truth.json").exists();
-        form.is_changed_in_place() && form.api.is_none() && has_files
+        let spec = format.spec();
+        let has_files = truth::dir(spec.name).join("truth.json").exists();
+        spec.is_changed_in_place() && spec.api.is_none() && has_files
     };
     let of = |format: Format| {
         let files = truth::files(format.name()).into_iter();

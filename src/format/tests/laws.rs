@@ -202,7 +202,7 @@ fn holds(all: &[String], wanted: &[String]) -> bool {
 
 fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
     let mut report = Report::default();
-    let sessions = match format.form().read {
+    let sessions = match format.spec().read {
         ReadFn::Sessions(open) => {
             let mut reader = open(SessionInput {
                 name: Some("law".to_string()),
@@ -228,7 +228,7 @@ fn read(format: Format, bytes: &[u8]) -> Vec<Session> {
 fn write(format: Format, session: &Session) -> (Vec<u8>, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    let write = format.form().write.unwrap();
+    let write = format.spec().write.unwrap();
     write(
         session,
         &view,
@@ -250,11 +250,11 @@ const JOINED: &str = "a message that is joined with another";
 /// digest of calls per turn, and exports, which are not read back.
 fn formats() -> impl Iterator<Item = Format> {
     let both = |format: &Format| {
-        let form = format.form();
-        form.write.is_some()
-            && !form.export
+        let spec = format.spec();
+        spec.write.is_some()
+            && !spec.export
             && *format != Format::Penguiflow
-            && matches!(form.read, ReadFn::Sessions(_) | ReadFn::Document(_))
+            && matches!(spec.read, ReadFn::Sessions(_) | ReadFn::Document(_))
     };
     Format::ALL.into_iter().filter(both)
 }
@@ -263,7 +263,7 @@ fn formats() -> impl Iterator<Item = Format> {
 fn broken(format: Format, session: &Session) -> Vec<String> {
     let (out, report) = write(format, session);
     let mut wrong = Vec::new();
-    let listed = format.form().loses;
+    let listed = format.spec().unsupported;
     wrong.extend(
         report
             .losses
@@ -351,7 +351,7 @@ fn an_empty_message_is_written_or_reported() {
             .then(|| format!("{}: {messages} and {lost}", format.name()))
     };
     let wrong: Vec<String> = formats()
-        .filter(|format| format.form().refuses.is_none())
+        .filter(|format| format.spec().refuses.is_none())
         .filter_map(written)
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -53,7 +53,7 @@ pub fn files(format: &str) -> Vec<Truth> {
 pub fn read(format: Format, path: &Path, report: &mut Report) -> crate::error::Result<Vec<Session>> {
     let name = path.file_name().and_then(|name| name.to_str());
     let bytes = std::fs::read(path).unwrap();
-    if let ReadFn::Sessions(open) = format.form().read {
+    if let ReadFn::Sessions(open) = format.spec().read {
         let mut reader = open(SessionInput {
             name: name.map(str::to_string),
             head: Vec::new(),

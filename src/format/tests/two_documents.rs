@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 fn inputs() -> Vec<(Format, Vec<u8>)> {
     let others = [Format::Aichat, Format::ClaudeCode, Format::Codex, Format::Pi];
     let is_changed = |format: Format| {
-        let form = format.form();
-        form.back.is_some() && form.api.is_none() && !others.contains(&format)
+        let spec = format.spec();
+        spec.write_back.is_some() && spec.api.is_none() && !others.contains(&format)
     };
     let samples = damage::samples().into_iter();
     let inputs = samples

@@ -28,8 +28,8 @@ pub const FINETUNE: FormatSpec = FormatSpec {
         let options = TrainingOptions::default();
         write(TrainingKind::Finetune, session, view, &options, target)
     }),
-    joins: true,
-    loses: LOSSES,
+    concatenable: true,
+    unsupported: LOSSES,
     note: "One session per line: `messages`, `tools`, `parallel_tool_calls`. Read it back with --from openai-chat.",
     ..FormatSpec::BLANK
 };
@@ -43,8 +43,8 @@ pub const TRL: FormatSpec = FormatSpec {
         let options = TrainingOptions::default();
         write(TrainingKind::Trl, session, view, &options, target)
     }),
-    joins: true,
-    loses: LOSSES.with(&[Loss::Arguments]),
+    concatenable: true,
+    unsupported: LOSSES.with(&[Loss::Arguments]),
     note: "One session per line: `messages` and `tools`, or `prompt` and `completion`. Arguments are objects, as chat templates require.",
     ..FormatSpec::BLANK
 };

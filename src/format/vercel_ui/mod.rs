@@ -31,15 +31,15 @@ use crate::model::view::View;
 use codec::{NEW, OLD};
 
 /// These messages, as a format.
-pub const FORM: FormatSpec = FormatSpec {
+pub const SPEC: FormatSpec = FormatSpec {
     name: NAME,
     about: "Vercel AI SDK UI messages, version 5 (reads version 4)",
     read: ReadFn::Sessions(|input| kit::open(&NEW, input)),
     display: Some(|input| kit::open_displayed(&NEW, input)),
-    holds: SessionCount::Many,
+    session_count: SessionCount::Many,
     write: Some(|session, view, target| kit::write_as(&NEW, None, (session, view), target)),
-    back: Some(|sessions, out, report| kit::write_back(&NEW, sessions, out, report)),
-    loses: LOSSES,
+    write_back: Some(|sessions, out, report| kit::write_back(&NEW, sessions, out, report)),
+    unsupported: LOSSES,
     note: "An exchange is one message. In place, messages of version 4 keep their version.",
     ..FormatSpec::BLANK
 };
@@ -50,7 +50,7 @@ pub const OLD_FORM: FormatSpec = FormatSpec {
     about: "Vercel AI SDK UI messages, version 4 (write-only)",
     read: ReadFn::None,
     write: Some(|session, view, target| kit::write_as(&OLD, None, (session, view), target)),
-    loses: LOSSES,
+    unsupported: LOSSES,
     note: "Read as vercel-ui. Keeps only the time of the first step of an exchange.",
     ..FormatSpec::BLANK
 };

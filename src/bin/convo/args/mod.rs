@@ -66,7 +66,7 @@ pub struct Global {
     /// json: one object per line on standard error. Implied by --json.
     #[arg(
         long,
-        value_name = "FORM",
+        value_name = "SPEC",
         global = true,
         hide_short_help = true,
         hide_possible_values = true
@@ -281,7 +281,7 @@ fn format(name: &str, fit: impl Fn(Format) -> bool) -> Result<Format, String> {
     };
     match Format::from_name(name) {
         Some(format) if fit(format) => Ok(format),
-        Some(known) if known.is_read() => Err(match known.form().refuses {
+        Some(known) if known.is_read() => Err(match known.spec().refuses {
             Some(why) => format!("read-only format: {why}; {LIST}"),
             None => format!("read-only format; {LIST}"),
         }),

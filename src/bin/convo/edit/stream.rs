@@ -124,7 +124,7 @@ fn write_sessions(
 
 /// The format in which a file is written back.
 fn format_in_place(format: Format, label: &str) -> convo::Result<Format> {
-    if format.form().is_changed_in_place() {
+    if format.spec().is_changed_in_place() {
         return Ok(format);
     }
     let what = format!("{} files cannot be rewritten in place", format.name());

@@ -120,7 +120,7 @@ impl Export<'_> {
 /// which keeps its own model.
 pub fn with_model(session: &Session, to: Format, model: &str) -> convo::Result<Session> {
     let usage = |what: String| Error::usage(format!("--model: {what}"));
-    let Some(form) = to.form().model else {
+    let Some(form) = to.spec().model else {
         return Err(usage(format!(
             "{} cannot represent the model of a session",
             to.name()
@@ -178,12 +178,12 @@ pub fn write_records(session: &Session, out: &mut dyn Write) -> anyhow::Result<(
 /// Whether an input may contain several sessions that can be written back unchanged.
 pub fn can_write_back(opened: &OpenInput, to: Format) -> bool {
     let many = opened.value.is_none() && matches!(opened.stream, Stream::Sessions(_));
-    many && opened.format == to && to.form().back.is_some()
+    many && opened.format == to && to.spec().write_back.is_some()
 }
 
 /// Rejects a second session in a format that holds only one.
 pub fn single(to: Format, nth: usize) -> convo::Result<()> {
-    if !to.form().joins && nth > 1 {
+    if !to.spec().concatenable && nth > 1 {
         return Err(Error::usage(format!("{}: only one session per file", to.name()),
         )
         .hint(

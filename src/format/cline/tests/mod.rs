@@ -115,7 +115,7 @@ fn instructions_are_not_changed_in_place() {
 fn written(session: &Session) -> Result<Vec<u8>> {
     let (mut out, mut report) = (Vec::new(), Report::default());
     let view = View::replay(session);
-    FORMAT.form().write.unwrap()(
+    FORMAT.spec().write.unwrap()(
         session,
         &view,
         WriteTarget(WritePurpose::Return, &mut out, &mut report),

@@ -4,7 +4,7 @@ mod damage;
 mod fixtures;
 mod small;
 
-use super::{FORM, panel, read};
+use super::{SPEC, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
 pub use crate::format::tests::bed::{shown, through_lines, with};
@@ -29,7 +29,7 @@ pub fn try_session(bytes: &[u8], panel: Option<&[u8]>, report: &mut Report) -> R
 /// Writes a session as a history.
 pub fn written(session: &Session, purpose: WritePurpose) -> Result<(Vec<u8>, Report)> {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    FORM.write.unwrap()(
+    SPEC.write.unwrap()(
         session,
         &View::replay(session),
         WriteTarget(purpose, &mut out, &mut report),

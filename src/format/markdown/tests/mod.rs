@@ -18,7 +18,7 @@ fn session(lines: &[serde_json::Value]) -> Session {
 
 fn page(session: &Session) -> (String, Report) {
     let (mut out, mut report) = (Vec::new(), Report::default());
-    let write = Format::Markdown.form().write.unwrap();
+    let write = Format::Markdown.spec().write.unwrap();
     let view = View::replay(session);
     write(
         session,

@@ -33,19 +33,19 @@ pub fn text() -> String {
     let mut text = HEAD.to_string();
     text.push_str("| format | description | read | written | in place | lost |\n|---|---|---|---|---|---|\n");
     for format in Format::ALL {
-        let form = format.form();
-        let read = match (format.is_read(), form.holds) {
+        let spec = format.spec();
+        let read = match (format.is_read(), spec.session_count) {
             (false, _) => "-",
             (true, SessionCount::Many) => "many",
             (true, SessionCount::One) => "one",
         };
-        let written = match (form.is_written(), form.joins) {
+        let written = match (spec.is_written(), spec.concatenable) {
             (false, _) => "-",
             (true, true) => "many",
             (true, false) => "one",
         };
-        let in_place = if form.is_changed_in_place() { "yes" } else { "-" };
-        let lost: Vec<&str> = form.loses.iter().map(|loss| loss.name()).collect();
+        let in_place = if spec.is_changed_in_place() { "yes" } else { "-" };
+        let lost: Vec<&str> = spec.unsupported.iter().map(|loss| loss.name()).collect();
         let lost = if lost.is_empty() {
             "-".to_string()
         } else {
@@ -54,16 +54,16 @@ pub fn text() -> String {
         let _ = writeln!(
             text,
             "| `{}` | {} | {read} | {written} | {in_place} | {lost} |",
-            form.name, form.about
+            spec.name, spec.about
         );
     }
     text.push('\n');
-    for form in Format::ALL
-        .map(Format::form)
+    for spec in Format::ALL
+        .map(Format::spec)
         .iter()
-        .filter(|form| !form.note.is_empty())
+        .filter(|spec| !spec.note.is_empty())
     {
-        let _ = writeln!(text, "- `{}`: {}", form.name, form.note);
+        let _ = writeln!(text, "- `{}`: {}", spec.name, spec.note);
     }
     text.push_str(DATABASES);
     let unread = detect::unread();

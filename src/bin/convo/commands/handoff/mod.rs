@@ -150,7 +150,7 @@ impl HandoffCommand {
     ) -> anyhow::Result<()> {
         let view = View::replay(session);
         let project = self.project(input, label, session);
-        let Some(target) = to.format.filter(|format| format.form().is_written()) else {
+        let Some(target) = to.format.filter(|format| format.spec().is_written()) else {
             let project = project.unwrap_or_else(|_| "DIR".to_string());
             return Err(refused(to, "its sessions are not written", self.id.as_deref(), &project).into());
         };

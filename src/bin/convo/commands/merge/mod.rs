@@ -238,7 +238,7 @@ impl MergeCommand {
 
     fn options<'o>(&self, format: Option<Format>, now: Option<&'o str>) -> MergeOptions<'o> {
         MergeOptions {
-            keyed: format.and_then(|format| format.form().keyed),
+            keyed: format.and_then(|format| format.spec().keyed),
             prefer: match (self.deciding.ours, self.deciding.theirs) {
                 (true, _) => Prefer::Ours,
                 (_, true) => Prefer::Theirs,

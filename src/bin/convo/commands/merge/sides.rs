@@ -99,7 +99,7 @@ fn side(
         }
         return Ok(side);
     }
-    if format.form().keyed.is_none() {
+    if format.spec().keyed.is_none() {
         let error = Error::usage(format!("cannot merge {} files", format.name()));
         return Err(error.hint("convert both to native files with: convo cat FILE > FILE.jsonl"));
     }

@@ -290,7 +290,7 @@ impl SplitCommand {
     ) -> anyhow::Result<()> {
         let (context, label) = (export.context, export.label);
         let split = self.plan(context, label, session)?;
-        if !export.to.form().joins && *nth + split.parts.len() > 1 {
+        if !export.to.spec().concatenable && *nth + split.parts.len() > 1 {
             let what = format!("{}: only one session per file", export.to.name());
             let error = named(Error::usage(what), label);
             return Err(error

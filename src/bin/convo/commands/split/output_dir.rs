@@ -69,7 +69,7 @@ impl StagedFiles<'_> {
         let planned = split.plan(context, label, session)?;
         let export = Export::new(context, label, self.writing, split.reading.strict);
         let format = export.to;
-        let ending = format.form().ending;
+        let ending = format.spec().ending;
         let names: Vec<String> = (0..planned.parts.len())
             .map(|nth| format!("{}{ending}", planned.name(nth)))
             .collect();
