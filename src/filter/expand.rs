@@ -1,6 +1,7 @@
 //! Finds the log lines that a placeholder, digest, summary or event removed from the view.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::compact::head_tail::is_shortened;
 use crate::filter::compact::placeholders;
 use crate::format::slim::placeholder::{self, Placeholder};
 use crate::model::event::{Action, Compact, Event, MessageRange, MessageTarget};
@@ -81,11 +82,26 @@ pub fn image(session: &Session, file_name: &str) -> Option<Placeholder> {
     found
 }
 
-/// Whether a message contains the placeholder of its own content.
+/// Whether a placeholder replaces the content of a message, a part of it, or the arguments of a call.
 fn is_elided(session: &Session, index: usize, id: &str) -> bool {
     let record = session.record(index);
-    let text = record.message().and_then(placeholders::content);
-    text.is_some_and(|text| placeholders::is_mark(&text) && text.ends_with(&format!(", id {id}]")))
+    let Some(message) = record.message() else {
+        return false;
+    };
+    let is_own = |text: &str| placeholders::is_mark(text) && text.ends_with(&format!(", id {id}]"));
+    let is_part = |text: &str| is_own(text) || is_shortened(text);
+    let parts = json::items(message.content);
+    let mut parts = parts
+        .into_iter()
+        .filter_map(|part| json::member_text(part, "text"));
+    let is_call = |arguments: &str| {
+        let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap_or_default();
+        let mut values = members.into_iter().filter_map(|(_, value)| json::text(value));
+        placeholders::is_arguments(arguments) || values.any(|text| is_shortened(&text))
+    };
+    placeholders::content(&message).is_some_and(|text| is_part(&text))
+        || parts.any(|text| is_part(&text))
+        || message.tool_calls().iter().any(|call| is_call(&call.arguments))
 }
 
 fn packed(session: &Session) -> Option<String> {

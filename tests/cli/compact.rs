@@ -231,9 +231,11 @@ fn three_times_without_effect_is_enough() {
     let env = Env::new();
     env.write("work.jsonl", work(100));
     env.run(&["migrate", "-q", "./work.jsonl"]).status(0);
+    let more = r#"{"role":"user","content":"And now?"}"#;
     for budget in ["4000", "2000", "280"] {
         env.run(&["compact", "work", "--tiered", "--budget", budget])
             .status(0);
+        env.pipe(&["append", "work"], more).status(0);
     }
     let run = env.run(&["compact", "work", "--budget", "150"]).status(1);
     assert!(
@@ -243,6 +245,17 @@ fn three_times_without_effect_is_enough() {
     );
     env.run(&["compact", "work", "--budget", "150", "--retry"])
         .status(0);
+}
+
+#[test]
+fn a_smaller_budget_is_no_growth() {
+    let env = Env::new();
+    env.write("work.jsonl", work(100));
+    env.run(&["migrate", "-q", "./work.jsonl"]).status(0);
+    for budget in ["4000", "2000", "280", "150"] {
+        env.run(&["compact", "work", "--tiered", "--budget", budget])
+            .status(0);
+    }
 }
 
 #[test]

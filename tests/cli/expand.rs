@@ -81,6 +81,15 @@ fn a_missing_id_is_reported() {
         .status(0);
     let run = env.pipe(&["expand", "--text", "m4"], &log.stdout).fine();
     assert_eq!(run.out(), "22 C, sunny. ".repeat(60) + "\n");
+    // The same if only the middle is elided.
+    let long = CHAT.replace("22 C, sunny", &"22 C, sunny. ".repeat(600));
+    let short = env.pipe(&["compact", "--budget", "400"], &long).status(0);
+    assert!(short.out().contains(" bytes elided]"), "{short}");
+    let run = env.pipe(&["expand", "--text", "m4"], &short.stdout).status(1);
+    assert!(
+        run.stderr.contains("m4: the original is not in this log"),
+        "{run}"
+    );
 }
 
 /// A line of Claude Code with this content.

@@ -47,6 +47,11 @@ pub fn shorten(text: &str, limit: TextLimit) -> Option<String> {
     (out.len() < text.len()).then_some(out)
 }
 
+/// Whether the middle of a text is elided.
+pub fn is_shortened(text: &str) -> bool {
+    earlier(text).is_some()
+}
+
 /// Head, tail and original length of a text that was shortened before; none if it was not.
 fn earlier(text: &str) -> Option<(&str, &str, usize)> {
     let mut at = 0;
@@ -83,9 +88,19 @@ fn head(text: &str, limit: TextLimit) -> usize {
     }
     if end == 0 && limit.lines > 1 {
         end = boundary(text, most);
+        // Half of a number or of a path would be taken for a whole one.
+        let is_inside = text[end..].starts_with(|next: char| !next.is_whitespace());
+        if let Some(space) = text[..end].rfind(char::is_whitespace).filter(|_| is_inside)
+            && end - space <= LONGEST_WORD
+        {
+            end = space;
+        }
     }
     end
 }
+
+/// Bytes of a word, at most, that is left out rather than cut.
+const LONGEST_WORD: usize = 64;
 
 /// Length of the tail in bytes, in the text after the head.
 fn tail(rest: &str, limit: TextLimit) -> usize {
@@ -100,7 +115,14 @@ fn tail(rest: &str, limit: TextLimit) -> usize {
     if length == 0 && limit.lines > 1 {
         let start = rest.len().saturating_sub(most);
         let start = (start..=rest.len()).find(|at| rest.is_char_boundary(*at));
-        length = rest.len() - start.unwrap_or(rest.len());
+        let start = start.unwrap_or(rest.len());
+        length = rest.len() - start;
+        let is_inside = rest[..start].ends_with(|last: char| !last.is_whitespace());
+        if let Some(space) = rest[start..].find(char::is_whitespace).filter(|_| is_inside)
+            && space <= LONGEST_WORD
+        {
+            length -= space;
+        }
     }
     length
 }
@@ -141,6 +163,15 @@ mod tests {
         assert_eq!(
             short,
             format!("{0}\n[convo: 900 of 1,000 bytes elided]\n{0}", "ä".repeat(25))
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_words() {
+        let text = format!("first 12345678 {} 98765432 last", "x ".repeat(200));
+        assert_eq!(
+            cut(&text, 20, 256).unwrap(),
+            "first\n[convo: 419 of 429 bytes elided]\n last"
         );
     }
 

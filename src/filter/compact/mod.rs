@@ -362,10 +362,12 @@ fn refuse_repeated(work: &CompactionState<'_>) -> Result<()> {
     let mut close = 0;
     let mut exchanges = 0;
     let mut before = None;
+    let mut has_grown = false;
     let live = session.live_events();
     for index in (0..session.len()).rev() {
         match session.class(index) {
             Class::Message(traits) => {
+                has_grown = true;
                 let asks = traits.role == Role::User && traits.category != Category::Context;
                 if asks {
                     before = Some(index);
@@ -378,6 +380,10 @@ fn refuse_repeated(work: &CompactionState<'_>) -> Result<()> {
                 if record.event().map(Event::name).as_deref() != Some("compact")
                     || is_by_another_program(record.body)
                 {
+                    continue;
+                }
+                // The next compaction of the same messages has a smaller budget.
+                if !std::mem::take(&mut has_grown) {
                     continue;
                 }
                 if exchanges + usize::from(before.is_some()) > MAX_REPEATED {

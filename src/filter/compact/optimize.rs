@@ -122,6 +122,9 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         summary::fill(work, options, target);
     }
     step::drop::drop_leading_replies(work, "drop");
+    if target.is_met(work) {
+        row::spend(work, options, target);
+    }
     // The kept messages exceed the budget: continue step after step from here.
     if !target.is_met(work) {
         tiered::run(work, options, target)?;

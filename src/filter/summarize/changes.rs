@@ -30,7 +30,8 @@ pub(super) const CHANGES: &[&str] = &[
 
 /// Words that indicate a change only together with most of the words of the earlier rule.
 pub(super) const FAINT_CHANGES: &[&str] = &[
-    "is|are|it's now", "is|are ** now", "you|we can|may skip|omit", "now $",
+    "is|are|it's now", "is|are ** now", "you|we can|may skip|omit", "now $", "go|going with",
+    "decided|settled on",
 ];
 
 /// States with which something is allowed again.
@@ -88,7 +89,12 @@ pub(super) const QUESTIONS: &[&[&str]] = &[
     &[
         "iso", "yyyy-mm-dd", "dd mm yyyy", "mm dd yyyy", "dd-mm-yyyy", "mm-dd-yyyy",
     ],
+    &[
+        "python", "javascript", "typescript", "rust", "golang", "java", "kotlin", "ruby", "php", "perl",
+        "swift",
+    ],
+    &["postgresql", "mysql", "mariadb", "sqlite", "mongodb"],
 ];
 
 /// The first values of the questions whose answers differ between people or occasions.
-pub(super) const VARYING: [&str; 2] = ["formal", "vegetarian"];
+pub(super) const VARYING: [&str; 4] = ["formal", "vegetarian", "python", "postgresql"];

@@ -80,7 +80,8 @@ fn relative(text: &str, day: Date) -> Vec<(usize, DateSpec)> {
     let mut at = 0;
     while at < words.len() {
         // The longest phrase has four words: "the day before yesterday".
-        let most = (words.len() - at).min(if starts_date(words[at].text) { 4 } else { 0 });
+        let may_start = starts_date(words[at].text) && !is_of_title(text, &words[at]);
+        let most = (words.len() - at).min(if may_start { 4 } else { 0 });
         let longest = (1..=most)
             .rev()
             .filter(|length| together(text, &words[at..at + length]))
@@ -103,6 +104,15 @@ fn starts_date(word: &str) -> bool {
         "today" | "tonight" | "this" | "yesterday" | "last" | "tomorrow" | "the" | "day" | "next" | "in"
     );
     named || number(word).is_some()
+}
+
+/// Whether a word within a sentence begins with a capital letter, like one of a title: "the movie Yesterday".
+fn is_of_title(text: &str, word: &DateWord<'_>) -> bool {
+    let before = text[..word.start].trim_end_matches(' ').chars().next_back();
+    let mut letters = text[word.start..word.end()].chars();
+    before.is_some_and(char::is_alphanumeric)
+        && letters.next().is_some_and(char::is_uppercase)
+        && letters.any(char::is_lowercase)
 }
 
 /// A day, a range of days, or a less precise date.

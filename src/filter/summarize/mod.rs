@@ -60,8 +60,8 @@ pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
-use quoted_instructions::Doubtful;
 pub(in crate::filter) use quoted_instructions::instructs;
+use quoted_instructions::{Doubtful, SelectedInstructions};
 pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
 use registered::RegisteredSentences;
@@ -198,14 +198,14 @@ pub fn extract(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let (earlier, instructions, beginning) =
+    let (earlier, instructions, replaced, beginning) =
         begin_summary(sources, rules_from, previous, Doubtful::Few, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
     });
     let longest = text_units::longest(options.budget, covered);
-    let registered = RegisteredSentences::of(&instructions);
+    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced));
     let mut units = Units::of(sources, earlier.entries, longest, &registered, count);
     if !registered.is_empty() {
         units.retain(|text| !registered.has(text));
@@ -232,18 +232,18 @@ fn begin_summary(
     doubtful: Doubtful,
     options: &ExtractOptions,
     count: CountFn<'_>,
-) -> Result<(text::Earlier, Vec<String>, String), SummaryFailure> {
+) -> Result<(text::Earlier, Vec<String>, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
-    let instructions =
+    let SelectedInstructions { quoted, replaced } =
         quoted_instructions::registry(rules_from, &earlier.instructions, doubtful, options, &size, count)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
-    let beginning = text::beginning(&head, &instructions);
-    let instructions = instructions.into_iter().map(|one| one.text).collect();
-    Ok((earlier, instructions, beginning))
+    let beginning = text::beginning(&head, &quoted);
+    let quoted = quoted.into_iter().map(|one| one.text).collect();
+    Ok((earlier, quoted, replaced, beginning))
 }
 
 /// Writes the handoff of a session with tools: its facts and those of an earlier summary, block by block. Otherwise
@@ -256,12 +256,12 @@ pub fn hand_over(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let (mut earlier, instructions, beginning) =
+    let (mut earlier, instructions, replaced, beginning) =
         begin_summary(sources, rules_from, previous, Doubtful::Omitted, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
-    let registered: HashSet<&str> = instructions.iter().map(String::as_str).collect();
+    let registered: HashSet<&str> = instructions.iter().chain(&replaced).map(String::as_str).collect();
     facts
         .requests
         .retain(|request| !registered.contains(request.trim()));
@@ -333,7 +333,9 @@ pub fn instructions(
     let earlier = previous.map(text::read).unwrap_or_default();
     let size = |block: &[Instruction]| count(&instruction_block(block));
     let few = Doubtful::Few;
-    quoted_instructions::registry(rules_from, &earlier.instructions, few, options, &size, count)
+    let selected =
+        quoted_instructions::registry(rules_from, &earlier.instructions, few, options, &size, count)?;
+    Ok(selected.quoted)
 }
 
 /// The detected instructions, and those of the summary to replace; without doubtful ones that it does not quote.

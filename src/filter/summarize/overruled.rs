@@ -3,12 +3,13 @@
 
 use super::changes::{QUESTIONS, VARYING};
 use super::marks::{ANSWER, THING};
-use super::revoking::{Cue, NEGATIONS};
+use super::revoking::{Cue, NEGATIONS, OMISSIONS};
 use super::terms::for_each_term;
 use super::word_lists::is_in;
 use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 /// Words of rules that do not identify their subject.
 const FRAME: &[&str] = &[
@@ -49,6 +50,34 @@ pub struct SentenceTraits {
     forbids: bool,
     /// How clearly it may change an earlier rule, if it only does that.
     doubt: Option<Cue>,
+    /// Whether it sets no rule, and says that one no longer holds.
+    only_ends: bool,
+    /// The hashes of the terms that it negates: "no PostgreSQL".
+    negated: Vec<u64>,
+    /// What it permits.
+    permission: Permission,
+}
+
+/// What a sentence permits, as hashes of terms.
+#[derive(Clone, Debug, Default)]
+struct Permission {
+    /// What is fine: "lodash is fine".
+    subject: Vec<u64>,
+    /// Where or when it is: "in commit messages".
+    limits: Vec<u64>,
+}
+
+impl Permission {
+    fn of(sentence: &Sentence) -> Permission {
+        const LIMITS: [&str; 8] = ["in", "for", "within", "inside", "when", "if", "as", "during"];
+        let count = sentence.words.len();
+        let state = (0..count).find(|at| sentence.is_permitted_state(*at));
+        let limit = (1..count).find(|at| LIMITS.contains(&sentence.at(*at)));
+        Permission {
+            subject: term_hashes(sentence, 0..state.unwrap_or(0)),
+            limits: term_hashes(sentence, limit.unwrap_or(count)..count),
+        }
+    }
 }
 
 /// An answer to a question with one answer at a time.
@@ -84,12 +113,7 @@ impl SentenceTraits {
         let sentence = Sentence::read(text);
         let mut terms = BTreeSet::new();
         for_each_term(text, |term| {
-            // Terms have no endings.
-            let is_of = |word: &&str| {
-                word.strip_prefix(term)
-                    .is_some_and(|end| matches!(end, "" | "e" | "s" | "ing"))
-            };
-            if !FRAME.iter().any(is_of) {
+            if !is_of_frame(term) {
                 terms.insert(term.to_string());
             }
         });
@@ -142,16 +166,26 @@ impl SentenceTraits {
         });
         let mut hashes: Vec<u64> = terms.iter().map(|term| hash_of(term)).collect();
         hashes.sort_unstable();
+        let cues = [false, true].map(|forbids| sentence.cue(forbids));
         SentenceTraits {
             is_conditional: sentence.has_any(&["when", "whenever", "if", "unless", "while"]),
             is_general: sentence.has_any(&["everywhere", "everything"]),
             answers,
             scope,
             things: things(&sentence),
-            cues: [false, true].map(|forbids| sentence.cue(forbids)),
             forbids: sentence.has_any(NEGATIONS),
             doubt: None,
+            only_ends: false,
+            negated: sentence
+                .negated()
+                .flat_map(|at| term_hashes(&sentence, at..at + 1))
+                .collect(),
+            permission: match cues[1] {
+                Some(Cue::Clear) => Permission::of(&sentence),
+                _ => Permission::default(),
+            },
             terms: hashes,
+            cues,
         }
     }
 
@@ -165,10 +199,15 @@ impl SentenceTraits {
         }
     }
 
-    /// The same sentence, if its cues count only together with most of the words of the earlier rule.
-    pub fn with_faint_cues(mut self) -> SentenceTraits {
-        self.cues = self.cues.map(|cue| cue.and(Some(Cue::Faint)));
-        self
+    /// A sentence that sets no rule, but has a cue that it changes one. Its cues count only together with most of the words
+    /// of the earlier rule.
+    pub fn of_change(text: &str) -> SentenceTraits {
+        let traits = SentenceTraits::of(text);
+        SentenceTraits {
+            cues: traits.cues.map(|cue| cue.and(Some(Cue::Faint))),
+            only_ends: Sentence::read(text).ends_something(),
+            ..traits
+        }
     }
 
     /// The number of terms that both have.
@@ -185,18 +224,34 @@ impl SentenceTraits {
         self.cues.iter().any(Option::is_some)
     }
 
-    /// Whether a later sentence may change this rule: it has another answer to the same question, at least two thirds of
-    /// its words, half of them with a clear cue, or one if it reads like a change.
+    /// Whether a later sentence may change this rule: it has another answer to the same question, negates what this one
+    /// demands, or has at least two thirds of its words; a half or a fourth of them with a clearer cue, or one if it reads
+    /// like a change.
     fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
         let common = self.common_terms(later);
+        let has_part = |part: usize| common >= 1 && common * part >= self.terms.len();
         let has_enough = match later.doubt {
             Some(Cue::Learned) => common >= 1,
-            Some(Cue::Clear) => common >= 1 && common * 2 >= self.terms.len(),
-            _ => common >= 2 && common * 3 >= self.terms.len() * 2,
+            Some(Cue::Clear) => has_part(2),
+            Some(Cue::Faint) => common >= 2 && common * 3 >= self.terms.len() * 2,
+            None if later.is_exception_to(self) => has_part(2),
+            None => later.only_ends && has_part(4),
         };
+        let has = |term: &u64| self.terms.binary_search(term).is_ok();
+        let is_negated = !self.forbids && later.negated.iter().any(has);
         // "My German class starts again" changes no language.
-        let is_same_subject = common >= 1 || later.scope.is_empty() || later.scope == self.scope;
-        self.doubt.is_none() && (has_enough || is_same_subject && self.is_contradicted_by(later))
+        let is_same_subject =
+            common >= 1 || later.scope.is_empty() || later.scope == self.scope || self.is_general;
+        let is_contradicted = || later.doubt.is_some() && is_same_subject && self.is_contradicted_by(later);
+        self.doubt.is_none() && (has_enough || is_negated || is_contradicted())
+    }
+
+    /// Whether it permits only a part of what an earlier rule forbids: another thing, or at another place.
+    fn is_exception_to(&self, rule: &SentenceTraits) -> bool {
+        let has = |term: &u64| rule.terms.binary_search(term).is_ok();
+        let Permission { subject, limits } = &self.permission;
+        let is_other = !subject.is_empty() && !subject.iter().any(has);
+        rule.forbids && (is_other || !limits.iter().all(has))
     }
 
     /// Whether a later sentence names things, none of which this one is about. One that names none is about answers.
@@ -220,7 +275,7 @@ impl SentenceTraits {
 
     /// Whether a later sentence replaces this one.
     pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
-        if later.doubt.is_some() {
+        if later.doubt.is_some() || later.is_exception_to(self) {
             return false;
         }
         // An answer for some things only does not replace the one for all, or for others.
@@ -249,6 +304,28 @@ impl SentenceTraits {
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
+}
+
+/// Whether a term is one of a word that does not identify the subject of a rule. Terms have no endings.
+fn is_of_frame(term: &str) -> bool {
+    let is_of = |word: &&str| {
+        word.strip_prefix(term)
+            .is_some_and(|end| matches!(end, "" | "e" | "s" | "ing"))
+    };
+    FRAME.iter().any(is_of)
+}
+
+/// The hashes of the terms of these words.
+fn term_hashes(sentence: &Sentence, words: Range<usize>) -> Vec<u64> {
+    let mut hashes = Vec::new();
+    for at in words {
+        for_each_term(sentence.at(at), |term| {
+            if !is_of_frame(term) && !ANSWERING.contains(&term) {
+                hashes.push(hash_of(term));
+            }
+        });
+    }
+    hashes
 }
 
 /// A hash of the whole term: long terms may begin alike.
@@ -307,7 +384,8 @@ fn is_forbidden(sentence: &Sentence, values: &[&str], at: usize) -> bool {
     let begins_clause = |index: &usize| sentence.words[*index].fresh && !is_item(index);
     let clause = (0..=at).rev().find(begins_clause);
     let rejects = matches!(sentence.at(at.wrapping_sub(1)), "than" | "of" | "over");
-    rejects || (clause.unwrap_or(0)..at).any(|index| NEGATIONS.contains(&sentence.at(index)))
+    let negates = |word: &str| NEGATIONS.contains(&word) || is_in(OMISSIONS, word);
+    rejects || (clause.unwrap_or(0)..at).any(|index| negates(sentence.at(index)))
 }
 
 /// The terms without those of a remark after the clause of the answer at an index: "in German, my team reads it". A
@@ -343,7 +421,7 @@ pub fn overruled(
             by_question.entry(answer.question).or_default().push(at);
         }
         for term in &claim.terms {
-            if claim.changes() || claim.doubt.is_some() {
+            if claim.changes() || claim.doubt.is_some() || claim.negated.contains(term) {
                 let most = if claim.doubt.is_some() {
                     MAX_DOUBTED
                 } else {
@@ -359,7 +437,7 @@ pub fn overruled(
                 replaced[other] = Some(at);
                 replaces[at] = true;
             }
-            if claim.doubt.is_some() && claims[other].is_doubted_by(claim) {
+            if replaced[other].is_none() && claims[other].is_doubted_by(claim) {
                 doubted[at].push(other);
             }
         }

@@ -61,7 +61,16 @@ pub(super) enum Doubtful {
     Omitted,
 }
 
-/// The instructions of the block, in log order. `earlier` are those of the previous block; `size` returns the tokens of
+/// The standing instructions of a summary.
+#[derive(Default)]
+pub(super) struct SelectedInstructions {
+    /// Those that it quotes, in log order.
+    pub quoted: Vec<Instruction>,
+    /// The texts of those that later ones replace. Quoted below the block, they would seem to be newer.
+    pub replaced: Vec<String>,
+}
+
+/// The instructions of the block. `earlier` are those of the previous block; `size` returns the tokens of
 /// the text that begins with a block, `count` those of a line of it.
 pub(super) fn registry(
     rules_from: &[SummarySource<'_>],
@@ -70,10 +79,13 @@ pub(super) fn registry(
     options: &ExtractOptions,
     size: &dyn Fn(&[Instruction]) -> u64,
     count: CountFn<'_>,
-) -> Result<Vec<Instruction>, SummaryFailure> {
+) -> Result<SelectedInstructions, SummaryFailure> {
     match &options.style.instructions {
-        Instructions::Off => Ok(Vec::new()),
-        Instructions::Given(rules) => given_instructions(rules, rules_from),
+        Instructions::Off => Ok(SelectedInstructions::default()),
+        Instructions::Given(rules) => Ok(SelectedInstructions {
+            quoted: given_instructions(rules, rules_from)?,
+            replaced: Vec::new(),
+        }),
         Instructions::Auto => {
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
@@ -91,7 +103,11 @@ pub(super) fn registry(
                 let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
                 if over == 0 || fitting.is_empty() {
-                    return Ok(block);
+                    let replaced = all.into_iter().filter(|one| one.is_rule && one.is_replaced);
+                    return Ok(SelectedInstructions {
+                        quoted: block,
+                        replaced: replaced.map(|one| one.instruction.text).collect(),
+                    });
                 }
                 let tokens: u64 = fitting.into_iter().map(cost).sum();
                 room = tokens.saturating_sub(over);
@@ -226,7 +242,7 @@ fn found(
     drop_repeated(&mut all);
     let bytes: usize = all.iter().map(|found| found.text().len()).sum();
     let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
-        Kind::Changes => SentenceTraits::of(all[at].text()).with_faint_cues(),
+        Kind::Changes => SentenceTraits::of_change(all[at].text()),
         Kind::Doubts => SentenceTraits::of_doubt(all[at].text()),
         Kind::Rule if doubts(&all[at]) => SentenceTraits::of_doubt(all[at].text()),
         _ => SentenceTraits::of(all[at].text()),
@@ -264,10 +280,11 @@ fn found(
             _ => Some(rank).filter(|_| found.was_quoted || changes_any()),
         });
     }
-    let ranked = all.into_iter().zip(ranks).zip(changes);
+    let ranked = all.into_iter().zip(ranks).zip(changes).zip(replaced);
     ranked
-        .map(|((found, rank), changes)| RankedInstruction {
+        .map(|(((found, rank), changes), replaced)| RankedInstruction {
             rank,
+            is_replaced: replaced.is_some(),
             is_rule: matches!(found.kind, Kind::Rule | Kind::Kept),
             is_doubtful: match rank {
                 Some(rank) => rank.doubt > 0,
@@ -383,7 +400,8 @@ fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
     if is_short && sentence.may_revoke() {
         return Some(Kind::Changes);
     }
-    let doubts = sentence.learned().changes_a_rule() || is_short && sentence.doubt().is_some();
+    let has_cue = || sentence.doubt().is_some() || sentence.negated().next().is_some();
+    let doubts = sentence.learned().changes_a_rule() || is_short && has_cue();
     doubts.then_some(Kind::Doubts)
 }
 

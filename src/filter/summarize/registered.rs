@@ -3,7 +3,7 @@
 use super::sentences::{ranges, without_list_mark};
 use std::collections::HashSet;
 
-/// The standing instructions of a summary, to find them among other texts.
+/// The standing instructions of a summary, and those that they replace, to find them among other texts.
 pub(super) struct RegisteredSentences<'i> {
     texts: HashSet<&'i str>,
     /// Whether there is an instruction of each length. Few sentences are as long as one, and only these are compared.
@@ -11,12 +11,13 @@ pub(super) struct RegisteredSentences<'i> {
 }
 
 impl<'i> RegisteredSentences<'i> {
-    pub fn of(instructions: &'i [String]) -> RegisteredSentences<'i> {
-        let longest = instructions.iter().map(String::len).max();
+    pub fn of(instructions: impl IntoIterator<Item = &'i String>) -> RegisteredSentences<'i> {
+        let instructions: Vec<&String> = instructions.into_iter().collect();
+        let longest = instructions.iter().map(|text| text.len()).max();
         let mut lengths = vec![false; longest.map_or(0, |longest| longest + 1)];
         instructions.iter().for_each(|text| lengths[text.len()] = true);
         RegisteredSentences {
-            texts: instructions.iter().map(String::as_str).collect(),
+            texts: instructions.into_iter().map(String::as_str).collect(),
             lengths,
         }
     }

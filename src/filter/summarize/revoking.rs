@@ -42,6 +42,9 @@ pub(super) const NEGATIONS: &[&str] = &[
     "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
 ];
 
+/// Verbs that say, at the beginning of a clause, that something no longer holds.
+pub(super) const OMISSIONS: &[&str] = &["skip", "drop", "forget", "scrap", "ignore"];
+
 /// How clearly a sentence indicates that it replaces an earlier rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
@@ -94,6 +97,14 @@ impl Sentence {
         opens || self.has_cue(&OF_REVOKING)
     }
 
+    /// Whether the sentence says that something no longer holds.
+    pub fn ends_something(&self) -> bool {
+        self.lifts_any()
+            || self
+                .find(&["after all", "no longer", "any longer", "lifted"])
+                .is_some()
+    }
+
     /// Whether a cue says that a sentence without the form of a rule may change one.
     pub fn has_cue_of_doubt(&self) -> bool {
         self.has_cue(&OF_DOUBTING)
@@ -108,6 +119,29 @@ impl Sentence {
             true => Some(Cue::Clear),
             false => (self.has_cue(&OF_CHANGES) || self.has_cue(&OF_FAINT_CHANGES)).then_some(Cue::Faint),
         }
+    }
+
+    /// The words that a sentence negates: `no PostgreSQL`, `SQLite, not PostgreSQL`, `skip the linter`.
+    pub fn negated(&self) -> impl Iterator<Item = usize> {
+        const BEFORE: &[&str] = &[
+            "the", "that", "this", "a", "an", "any", "my", "our", "more", "about",
+        ];
+        let opening = self.passed(0);
+        let negates = move |at: &usize| {
+            let begins = self.words[*at].fresh || *at == opening;
+            match self.at(*at) {
+                "no" => true,
+                "not" => self.words[*at].fresh,
+                word => begins && is_in(OMISSIONS, word),
+            }
+        };
+        let negating = (0..self.words.len()).filter(negates);
+        negating.map(|at| at + 1 + usize::from(is_in(BEFORE, self.at(at + 1))))
+    }
+
+    /// Whether the words at an index say that something is allowed.
+    pub fn is_permitted_state(&self, at: usize) -> bool {
+        self.is(CHANGE, at) && OF_PERMITTED_STATES.begin_at(self, at)
     }
 
     /// `no need to avoid emojis`: releases from a prohibition.

@@ -69,3 +69,26 @@ fn a_large_message_among_calls_leaves_the_budget_to_others() {
     assert!(text.contains("the deadline is 4 June"), "{text}");
     assert!(now <= budget && now * 10 >= budget * 8, "{now} of {budget}");
 }
+
+#[test]
+fn code_that_no_summary_quotes_is_kept_shortened() {
+    let code: String = (0..400).map(|nth| format!("    f{nth}(x);\\n")).collect();
+    let lines = [
+        message("user", "Write the module, please."),
+        message("assistant", &format!("Here it is:\\n```\\n{code}```")),
+        message("user", "Thanks, what next?"),
+        message("assistant", "Nothing."),
+    ];
+    for share in [2000, 5000, 8000] {
+        let (_, done, now, budget) = compacted(&lines, share);
+        let text = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+        assert!(
+            text.contains("f0(x);") && text.contains("f399(x);"),
+            "{share}: {text}"
+        );
+        assert!(
+            now <= budget && now * 10 >= budget * 8,
+            "{share}: {now} of {budget}"
+        );
+    }
+}

@@ -32,6 +32,76 @@ fn what_may_change_a_rule_is_quoted_with_it() {
 }
 
 #[test]
+fn a_negated_word_and_an_end_are_quoted_with_the_rule() {
+    for [old, new] in [
+        [
+            "Use PostgreSQL as database, always.",
+            "We decided on SQLite, no PostgreSQL.",
+        ],
+        [
+            "Always run the linter before you finish a task.",
+            "Skip the linter for now.",
+        ],
+        [
+            "Never mention my ex-wife Sandra in the drafts.",
+            "You can talk about Sandra after all.",
+        ],
+        [
+            "Write everything in Python.",
+            "let's go with Rust for the whole thing",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+        assert_eq!(block(&[new, old]), [old]);
+    }
+    for other in [
+        "There is no table in that file.",
+        "It does not load the database.",
+    ] {
+        assert_eq!(
+            block(&["Use the database for tests.", other]),
+            ["Use the database for tests."]
+        );
+    }
+}
+
+#[test]
+fn an_exception_replaces_no_ban() {
+    for [old, new] in [
+        ["Never use emojis.", "Emojis are fine in commit messages."],
+        [
+            "Don't use any external libraries.",
+            "lodash is ok though as external library",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    for [old, new] in [
+        ["Never deploy on Fridays.", "Deploying on Fridays is OK again."],
+        [
+            "No emojis in commit messages.",
+            "Emojis in commit messages are fine again.",
+        ],
+        ["Keep answers under 100 words.", "Actually, forget the 100 words."],
+    ] {
+        assert!(!block(&[old, new]).contains(&old.to_string()), "{old}");
+    }
+}
+
+#[test]
+fn a_replaced_rule_is_not_quoted_below_the_block() {
+    let [old, new] = ["Never deploy on Fridays.", "Deploying on Fridays is OK again."];
+    let long = "The plan has many parts that nobody has read. ".repeat(20);
+    let sources = [old, new, &long].map(|text| source("m", Role::User, "", text));
+    let summary = extract(&sources, &sources, None, &ExtractOptions::new(1000), &words).unwrap();
+    assert!(
+        summary.text.contains(new) && !summary.text.contains(old),
+        "{}",
+        summary.text
+    );
+}
+
+#[test]
 fn another_number_of_words_replaces_the_earlier_one() {
     let [old, new] = [
         "Keep your answers under 100 words.",

@@ -34,8 +34,20 @@ fn relative_dates_get_their_day() {
         assert_eq!(dates::unmark(&marked, day), text);
     }
     let none = [
-        "yesterdays", "last", "next time", "in two", "99999999 days ago", "last, week", "in 5 years",
-        "today", "this evening", "a_yesterday", "two ago", "last weekends",
+        "yesterdays",
+        "last",
+        "next time",
+        "in two",
+        "99999999 days ago",
+        "last, week",
+        "in 5 years",
+        "today",
+        "this evening",
+        "a_yesterday",
+        "two ago",
+        "last weekends",
+        "the movie Yesterday",
+        "we read The Day After Tomorrow",
     ];
     for text in none {
         assert_eq!(dates::mark(text, day, Dates::Short), text);
