@@ -239,7 +239,10 @@ fn three_times_without_effect_is_enough() {
     }
     let run = env.run(&["compact", "work", "--budget", "150"]).status(1);
     assert!(
-        run.stderr.contains("grows too fast") && run.stderr.contains("the largest message is the summary"),
+        run.stderr.contains("grows too fast")
+            && run
+                .stderr
+                .contains("the largest message is msg_12884e0c8176f103 with 83 tokens"),
         "{}",
         run.stderr
     );

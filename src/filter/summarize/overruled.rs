@@ -3,32 +3,13 @@
 
 use super::changes::{QUESTIONS, VARYING};
 use super::marks::{ANSWER, THING};
+use super::permission::Permission;
 use super::revoking::{Cue, NEGATIONS, OMISSIONS};
+use super::rule_terms::{ANSWERING, hash_of, is_of_frame, term_hashes};
 use super::terms::for_each_term;
 use super::word_lists::is_in;
 use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
-
-/// Words of rules that do not identify their subject.
-const FRAME: &[&str] = &[
-    "actually", "address", "always", "anything", "ask", "call", "change", "changed", "chat", "correction",
-    "each", "every", "forget", "forward", "future", "give", "go", "going", "instead", "keep", "make", "may",
-    "mind", "must", "need", "never", "now", "only", "onward", "plan", "please", "prefer", "put", "rather",
-    "rule", "said", "say", "scrap", "session", "should", "sure", "tell", "today", "use", "used", "want",
-    "write", "written", "longer", "allowed", "before", "without", "still", "again", "fine", "ok", "okay",
-    "asking", "enough", "everywhere", "suggest", "recommend", "show", "mention", "include",
-];
-
-/// Words of answering, beginnings of terms: they do not say where a rule holds.
-const ANSWERING: &[&str] = &[
-    "answer", "answers", "reply", "repli", "replies", "respond", "respons", "response", "speak", "talk",
-    "indentation", "indent", "under", "below", "within", "most", "maximum", "limit", "word", "words",
-    "temperature", "temperatur", "unit", "units", "heading", "headings", "everywhere", "everyth",
-    "everything", "manag", "package", "language", "languag", "text", "case", "name", "again", "back",
-    "switch", "fine", "file", "files", "names", "messages", "message", "session", "eat", "day",
-];
 
 /// The properties of a sentence that determine what it replaces.
 #[derive(Clone, Debug)]
@@ -56,28 +37,6 @@ pub struct SentenceTraits {
     negated: Vec<u64>,
     /// What it permits.
     permission: Permission,
-}
-
-/// What a sentence permits, as hashes of terms.
-#[derive(Clone, Debug, Default)]
-struct Permission {
-    /// What is fine: "lodash is fine".
-    subject: Vec<u64>,
-    /// Where or when it is: "in commit messages".
-    limits: Vec<u64>,
-}
-
-impl Permission {
-    fn of(sentence: &Sentence) -> Permission {
-        const LIMITS: [&str; 8] = ["in", "for", "within", "inside", "when", "if", "as", "during"];
-        let count = sentence.words.len();
-        let state = (0..count).find(|at| sentence.is_permitted_state(*at));
-        let limit = (1..count).find(|at| LIMITS.contains(&sentence.at(*at)));
-        Permission {
-            subject: term_hashes(sentence, 0..state.unwrap_or(0)),
-            limits: term_hashes(sentence, limit.unwrap_or(count)..count),
-        }
-    }
 }
 
 /// An answer to a question with one answer at a time.
@@ -246,12 +205,10 @@ impl SentenceTraits {
         self.doubt.is_none() && (has_enough || is_negated || is_contradicted())
     }
 
-    /// Whether it permits only a part of what an earlier rule forbids: another thing, or at another place.
+    /// Whether it permits only a part of what an earlier rule forbids.
     fn is_exception_to(&self, rule: &SentenceTraits) -> bool {
         let has = |term: &u64| rule.terms.binary_search(term).is_ok();
-        let Permission { subject, limits } = &self.permission;
-        let is_other = !subject.is_empty() && !subject.iter().any(has);
-        rule.forbids && (is_other || !limits.iter().all(has))
+        rule.forbids && self.permission.is_partial(has)
     }
 
     /// Whether a later sentence names things, none of which this one is about. One that names none is about answers.
@@ -304,35 +261,6 @@ impl SentenceTraits {
             || (self.forbids != later.forbids && common >= 2 && common * 2 >= shorter)
             || (common >= 2 && common * 3 >= shorter * 2 && missing <= 2)
     }
-}
-
-/// Whether a term is one of a word that does not identify the subject of a rule. Terms have no endings.
-fn is_of_frame(term: &str) -> bool {
-    let is_of = |word: &&str| {
-        word.strip_prefix(term)
-            .is_some_and(|end| matches!(end, "" | "e" | "s" | "ing"))
-    };
-    FRAME.iter().any(is_of)
-}
-
-/// The hashes of the terms of these words.
-fn term_hashes(sentence: &Sentence, words: Range<usize>) -> Vec<u64> {
-    let mut hashes = Vec::new();
-    for at in words {
-        for_each_term(sentence.at(at), |term| {
-            if !is_of_frame(term) && !ANSWERING.contains(&term) {
-                hashes.push(hash_of(term));
-            }
-        });
-    }
-    hashes
-}
-
-/// A hash of the whole term: long terms may begin alike.
-fn hash_of(term: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    term.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The answers of the reader, as what a rule is about.
