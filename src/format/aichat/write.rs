@@ -232,8 +232,8 @@ impl<'w> ListWriter<'w> {
         };
         let is_original = |element: &ReadElement| matches!(item, Item::Summary(line) if element.lines == (*line..*line + 1));
         let original = self.elements.iter().position(is_original);
-        // Visible system messages are included in a new summary, as aichat does, and kept among the messages that it
-        // covers.
+        // Visible system messages are included in a new summary, as aichat does; those of the log are kept among the
+        // messages that it covers.
         let is_leading = |item: &&Item| {
             let role = item.traits(session).map(|traits| traits.role);
             original.is_none()
@@ -257,9 +257,7 @@ impl<'w> ListWriter<'w> {
                 NewElement::Value(message.finish())
             }
         };
-        // Messages of a compaction are not among those that the summary covers.
-        let inserted = rules.iter().filter(|item| item.line().is_none());
-        let shown = view_of(inserted.chain(others).cloned());
+        let shown = view_of(others.iter().cloned());
         let live = self.elements_of(&shown, report);
         let shown: HashSet<usize> = shown.items.iter().filter_map(Item::line).collect();
         let lines = session.messages().map(|(line, _)| line);

@@ -170,6 +170,24 @@ fn a_native_summary_becomes_an_aichat_summary() {
 }
 
 #[test]
+fn a_system_message_inserted_before_a_summary_is_written_once() {
+    let (read, _) = session(PLAIN);
+    let ids: Vec<String> = read.derived_ids().map(|(_, id)| id).collect();
+    let event = format!(
+        r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[["{}","{}"]],"insert":[{{"before":"{}","message":{{"role":"system","content":"Be kind."}}}}],"summary":{{"content":"They talked.","before":"{}"}}}}"#,
+        ids[1], ids[2], ids[1], ids[3]
+    );
+    let text = returned(&with(&read, &[&event]), true).unwrap();
+    assert_eq!(
+        shown(&session(&text).0),
+        pairs(&[
+            ("summary", "Be terse.\n\nBe kind.\n\nThey talked."),
+            ("user", "more")
+        ])
+    );
+}
+
+#[test]
 fn calls_and_results_share_one_message() {
     let (read, report) = session(TOOLS);
     assert!(report.findings.is_empty(), "{report:?}");
