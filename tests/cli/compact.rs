@@ -396,6 +396,7 @@ fn contradictory_options_are_refused() {
         &["--budget", "many"],
         "expected a number of tokens or a percentage",
     );
+    refused(&["--budget", "-5"], "expected a positive number of tokens");
     refused(&["--budget", "60%"], "a percentage in --budget requires --window");
     refused(
         &["--budget", "100", "--reserve", "100"],

@@ -65,10 +65,8 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
         let mut command = ManuallyDrop::new(verb.alone());
         let expanded = (verb.expanded)(&arguments[1..]);
-        return match command
-            .try_get_matches_from_mut(expanded.as_deref().unwrap_or(&arguments[1..]))
-            .map(ManuallyDrop::new)
-        {
+        let given = expanded.as_deref().unwrap_or(&arguments[1..]);
+        return match command.try_get_matches_from_mut(given).map(ManuallyDrop::new) {
             Ok(mut matches) => {
                 let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
                 execute(
@@ -78,7 +76,10 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
                     arguments,
                 )
             }
-            Err(error) => Output::usage(&error, verb.name),
+            Err(error) => {
+                let error = usage_errors::of_negative_value(error, &mut command, given);
+                Output::usage(&error, verb.name)
+            }
         };
     }
     if !first.is_empty() && !first.starts_with('-') && first != commands::HELP {
@@ -86,9 +87,13 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     }
     let expanded = commands::expanded(arguments);
     let given = expanded.as_deref().unwrap_or(arguments);
-    let matches = match commands::command_line().try_get_matches_from(given) {
+    let mut command = commands::command_line();
+    let matches = match command.try_get_matches_from_mut(given) {
         Ok(matches) => matches,
-        Err(error) => return Output::usage(&error, ""),
+        Err(error) => {
+            let error = usage_errors::of_negative_value(error, &mut command, given);
+            return Output::usage(&error, "");
+        }
     };
     match matches.subcommand() {
         // `help COMMAND` runs `COMMAND --help`, for built-in commands and plugins.
