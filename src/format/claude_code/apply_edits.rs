@@ -3,12 +3,44 @@
 use super::line::{ClaudeLineKind, LineId, parent_member};
 use super::line_changes::{LineChange, LineChanges};
 use super::log::ClaudeLog;
+use super::parts;
 use crate::error::Result;
 use crate::format::written;
 use crate::model::json;
+use std::collections::HashSet;
 use std::io::Write;
 
-pub fn write_log(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write) -> Result<()> {
+/// Writes a log with changes. If the lines that remain of several session ids would be read as several logs, all of them
+/// get the latest id, by which the log is known.
+pub fn write_log(log: &ClaudeLog, changes: LineChanges, out: &mut dyn Write) -> Result<()> {
+    let ids: HashSet<LineId> = log.lines.iter().filter_map(|line| line.session).collect();
+    if ids.len() < 2 {
+        return write_lines(log, changes, out);
+    }
+    let mut bytes = Vec::new();
+    write_lines(log, changes, &mut bytes)?;
+    let new = ClaudeLog::of_bytes(bytes);
+    if parts::is_single(&new) {
+        return written(out.write_all(&new.origin.bytes));
+    }
+    let session_id = |log: &ClaudeLog, index: usize| Some(log.facts(index)?.get("sessionId")?.to_vec());
+    let mut lines = (0..log.lines.len())
+        .rev()
+        .filter(|index| log.lines[*index].is_message());
+    let latest = lines.find_map(|index| session_id(log, index));
+    for index in 0..new.lines.len() {
+        let body = session_id(&new, index).filter(|id| latest.as_ref() != Some(id));
+        let body =
+            body.and_then(|_| json::with_members(new.body(index), &[("sessionId", latest.as_deref())]).ok());
+        match body {
+            Some(body) => written(out.write_all(&new.with_body(index, &body)))?,
+            None => written(out.write_all(new.full(index)))?,
+        }
+    }
+    Ok(())
+}
+
+fn write_lines(log: &ClaudeLog, mut changes: LineChanges, out: &mut dyn Write) -> Result<()> {
     let staying = changes.nearest_kept(log);
     let mut is_open = false;
     // Adds a missing newline before the next line.

@@ -141,6 +141,14 @@ impl ClaudeLog {
         Ok(reading.finish(Arc::new(origin), report))
     }
 
+    /// Reads a log that was generated.
+    pub fn of_bytes(bytes: Vec<u8>) -> ClaudeLog {
+        ClaudeLog::of(Arc::new(SourceBytes {
+            bytes,
+            ..SourceBytes::default()
+        }))
+    }
+
     /// Parses the log in these bytes.
     pub fn of(origin: Arc<SourceBytes>) -> ClaudeLog {
         let mut reading = LogReading {

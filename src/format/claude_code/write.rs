@@ -17,11 +17,9 @@ use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::format::{WritePurpose, WriteTarget};
 use crate::model::json::{self, Dialect, ObjectBuilder, quoted};
 use crate::model::session::{Class, Session};
-use crate::model::source_bytes::SourceBytes;
 use crate::model::summary;
 use crate::model::view::View;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Writes the view of a session.
 pub fn write(
@@ -30,16 +28,10 @@ pub fn write(
     WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     let (bytes, sources) = lines(session);
-    let log_of = |bytes| {
-        ClaudeLog::of(Arc::new(SourceBytes {
-            bytes,
-            ..SourceBytes::default()
-        }))
-    };
-    let log = log_of(bytes);
-    let log = with_present_parents(&log).map_or(log, log_of);
+    let log = ClaudeLog::of_bytes(bytes);
+    let log = with_present_parents(&log).map_or(log, ClaudeLog::of_bytes);
     let id = session.header_text("id").unwrap_or_default();
-    let log = united_lines(&log, &session_id(&id)).map_or(log, log_of);
+    let log = united_lines(&log, &session_id(&id)).map_or(log, ClaudeLog::of_bytes);
     let own = session.live_events().into_iter();
     let own = own.filter(|index| View::is_moved_by(session, *index) && note(session, *index).is_some());
     let before = View::after(session, own.collect());

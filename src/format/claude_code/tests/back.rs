@@ -94,6 +94,24 @@ fn a_cut_drops_lines_and_relinks_the_others() {
     assert!(!String::from_utf8(out).unwrap().contains("three"));
 }
 
+#[test]
+fn a_log_with_two_session_ids_remains_one() {
+    let line = |uuid: &str, session: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"parentUuid\":null,\"sessionId\":\"{session}\",\"message\":{{\"role\":\"user\",\"content\":\"{uuid}\"}}}}\n"
+        )
+    };
+    let log = [line("a", "s"), line("b", "t"), line("c", "s")].concat();
+    let out = hold(log.as_bytes(), |session| {
+        event(
+            session,
+            r#"{"type":"compact","id":"evt_1","strategy":"x","drop":["c"]}"#,
+        )
+    })
+    .unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), line("a", "s") + &line("b", "s"));
+}
+
 fn event(session: &mut Session, body: &str) -> bool {
     session.push_new(body.as_bytes());
     true
