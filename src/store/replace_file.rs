@@ -15,7 +15,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Options of a replacement.
 #[derive(Clone, Debug)]
@@ -187,13 +187,22 @@ pub(super) fn replace_log(
     swap(directory, name.as_ref(), temporary, (old, facts), true)
 }
 
+/// The time to wait for writers. A process that is being started has the open files of its parent until it runs its
+/// program, also those that another thread has just written and closed.
+const WRITER_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// Fails if another program has a file open for writing, because its later writes would be lost.
 ///
 /// # Errors
 /// [`ErrorKind::Locked`], naming the process if known.
 pub fn refuse_writers(file: &File, shown: &str) -> Result<()> {
-    let Writers::Some(processes) = open_writers::writers(file) else {
-        return Ok(());
+    let began = Instant::now();
+    let processes = loop {
+        match open_writers::writers(file) {
+            Writers::None => return Ok(()),
+            Writers::Some(processes) if began.elapsed() >= WRITER_TIMEOUT => break processes,
+            Writers::Some(_) => std::thread::sleep(WRITER_TIMEOUT / 50),
+        }
     };
     let by = match &processes[..] {
         [] => "another program".to_string(),

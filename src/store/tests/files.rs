@@ -202,6 +202,33 @@ fn a_store_is_private_to_its_owner() {
 }
 
 #[test]
+fn a_file_that_another_program_closes_soon_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file.json");
+    fs::write(&path, "one").unwrap();
+    let mut program = std::process::Command::new("sh")
+        .args(["-c", "exec 3>>\"$0\"; echo; read -r line"])
+        .arg(&path)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Read::read_exact(program.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+    let file = fs::File::open(&path).unwrap();
+    assert_eq!(
+        refuse_writers(&file, "file").map_err(|error| error.kind),
+        Err(ErrorKind::Locked)
+    );
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        drop(program.stdin.take());
+        program.wait()
+    });
+    refuse_writers(&file, "file").unwrap();
+    closing.join().unwrap().unwrap();
+}
+
+#[test]
 fn a_file_is_replaced_whole_or_not() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file.json");
