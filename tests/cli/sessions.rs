@@ -233,6 +233,39 @@ fn one_bad_session_does_not_stop_the_next() {
     assert_eq!(env.read("two.jsonl"), text);
 }
 
+#[test]
+fn a_dry_run_that_ends_with_an_error_reports_the_sessions_before_it() {
+    let env = Env::new();
+    let session = |id: &str, exchanges: usize| {
+        let exchange = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
+        format!("{{\"type\":\"session\",\"version\":1,\"id\":\"{id}\"}}\n") + &exchange.repeat(exchanges)
+    };
+    env.write("two.jsonl", &(session("s1", 2) + &session("s2", 1)));
+    let reports = |options: &[&str]| {
+        let run = env.run(&[options, &["--dry-run", "two.jsonl"]].concat());
+        assert!(!run.out().is_empty(), "{run}");
+        run.stderr
+    };
+    // The error of the last session ends the input.
+    let drop = reports(&["drop", "--exchange", "2"]);
+    assert_eq!(
+        drop.lines().collect::<Vec<_>>()[..2],
+        [
+            "convo: two.jsonl: session s1: would drop 2 of 4 messages",
+            "convo: two.jsonl: no message matches"
+        ]
+    );
+    env.write("two.jsonl", &(session("s1", 2) + &session("s2", 1) + "broken\n"));
+    let truncate = reports(&["truncate", "--keep-last", "1", "--strict"]);
+    assert_eq!(
+        truncate.lines().skip(1).collect::<Vec<_>>(),
+        [
+            "convo: two.jsonl: would drop 2 of 4 messages",
+            "convo: two.jsonl: stopped at a damaged line (--strict)"
+        ]
+    );
+}
+
 /// A truncated array gives the sessions before the truncation.
 #[test]
 fn a_truncated_export_yields_complete_sessions() {

@@ -41,6 +41,8 @@ impl<'a> DryRun<'a> {
     }
 
     fn print(&mut self, session: &Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
+        // Counts the session, so that the other reports name theirs.
+        let planned = planned.inspect_err(|_| self.reports.add(&self.label, session, String::new()));
         match planned.map_err(|error| named(error, &self.label))? {
             Plan::Nothing(why) | Plan::Refused(why) => {
                 self.reports.add(&self.label, session, describe_unchanged(&why));
@@ -54,6 +56,14 @@ impl<'a> DryRun<'a> {
         }
         Ok(())
     }
+
+    /// Prints the reports before an error, which ends the input.
+    fn reported<T>(&mut self, done: anyhow::Result<T>) -> anyhow::Result<T> {
+        if done.is_err() {
+            self.finish()?;
+        }
+        done
+    }
 }
 
 impl Destination for DryRun<'_> {
@@ -66,16 +76,14 @@ impl Destination for DryRun<'_> {
     }
 
     fn next(&mut self) -> anyhow::Result<Option<Session>> {
-        self.sessions.next()
+        let next = self.sessions.next();
+        self.reported(next)
     }
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         let done = self.print(&session, planned);
         let done = self.sessions.accept_result(done);
-        if done.is_err() {
-            self.finish()?;
-        }
-        done
+        self.reported(done)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
