@@ -2,7 +2,7 @@
 
 use super::{NAME, decode, encode};
 use crate::format::Format;
-use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession};
+use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession, SummaryDraft};
 use crate::format::object::text;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -10,6 +10,9 @@ use crate::format::workspace::{Workspace, WorkspaceMember};
 use crate::model::json;
 
 pub struct Atif;
+
+/// The member of `extra` that marks the summaries of this program.
+pub const NOTE: &str = "convo";
 
 /// The newest supported version.
 const NEWEST: u64 = 7;
@@ -81,6 +84,16 @@ impl Codec for Atif {
     }
 
     fn decode(&self, first: &Option<usize>, nth: usize, step: &[u8]) -> Decoded {
+        let note = json::member(step, "extra").and_then(|extra| json::member(extra, NOTE));
+        if note.and_then(|note| json::member(note, "summary")) == Some(b"true")
+            && let Some(summary) = text(step, "message")
+        {
+            return Decoded::Summary(SummaryDraft {
+                text: summary,
+                members: vec![("here", b"true".to_vec())],
+                ..SummaryDraft::default()
+            });
+        }
         let is_lead = first.is_none_or(|first| nth < first);
         match decode::drafts(step, is_lead) {
             Some(drafts) => Decoded::Messages(drafts.into_iter().map(Into::into).collect()),

@@ -1,6 +1,6 @@
 //! Writes trajectories with the kit.
 
-use super::codec::Atif;
+use super::codec::{Atif, NOTE};
 use super::{NAME, encode};
 use crate::format::WritePurpose;
 use crate::format::kit::{Editor, ElementEdit, ElementEdits, Layout, Source, Writer, losses};
@@ -30,7 +30,7 @@ impl Editor for Atif {
     /// Numbers steps without gaps.
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let raws = &edits.source.raws;
-        let list = edits.rewritten(writer);
+        let list = edits.rewritten_or_plain(writer);
         let is_kept = |(nth, edit): (usize, &ElementEdit)| match edit {
             ElementEdit::Keep(own) | ElementEdit::Replace(own, _) => nth == *own,
             ElementEdit::Insert(_) => false,
@@ -85,7 +85,7 @@ impl Editor for Atif {
         step.text("source", "user");
         step.optional("timestamp", json::member(body, "at"));
         step.text("message", text)
-            .raw("extra", wrapped("convo", wrapped("summary", b"true")));
+            .raw("extra", wrapped(NOTE, wrapped("summary", b"true")));
         Some(vec![numbered(&step.finish(), last)])
     }
 

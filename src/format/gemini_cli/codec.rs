@@ -23,6 +23,7 @@ impl Codec for GeminiCli {
     const LAYOUT: Layout = Layout::Lines;
     const ORDERS: bool = true;
     const COPIES_LAYOUT: bool = true;
+    const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
     type Outline = HashMap<usize, Vec<usize>>;
 

@@ -53,7 +53,7 @@ impl Editor for GeminiCli {
     }
 
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
-        let mut list = edits.rewritten(writer);
+        let mut list = edits.rewritten_or_plain(writer);
         let kept = |edit: &ElementEdit| match edit {
             ElementEdit::Keep(nth) => Some(*nth),
             _ => None,

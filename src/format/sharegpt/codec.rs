@@ -35,6 +35,7 @@ impl Codec for Sharegpt {
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;
     const ORDERS: bool = true;
+    const QUOTES_SUMMARIES: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Tools];
     const VARIANTS: &'static [Sharegpt] = &VARIANTS;

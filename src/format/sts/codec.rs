@@ -21,6 +21,7 @@ impl Codec for Trace {
     const PHRASE: &'static str = "a session trace";
     const LAYOUT: Layout = Layout::Lines;
     const IDS: bool = false;
+    const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
     type Outline = ();
 
