@@ -2,11 +2,11 @@
 
 use super::line::ItemRole;
 use super::steps::OpenMessage;
-use super::{NAME, message};
+use super::{NAME, items, message};
 use crate::format::request::{Api, request_part};
 use crate::model::event::{self, EPOCH};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
-use crate::model::key;
+use crate::model::{key, summary};
 
 /// The state before a compaction.
 #[derive(Default)]
@@ -35,7 +35,16 @@ pub fn event(
     let covers = before.ends.as_ref().map(json::texts);
     let is_summary = items.is_none() && before.inserted.is_empty();
     let inserted = std::mem::take(&mut before.inserted);
-    let had_summary = std::mem::replace(&mut before.summary, items.is_none());
+    let messages = items
+        .as_ref()
+        .map(|items| messages(items, |nth| id("msg_", nth + 1)));
+    // Messages before a summary are inserted before the first message of the log, because they cannot refer to it.
+    let first = before.ends.as_ref().map(|[first, _]| quoted(first));
+    let quotation = messages.iter().flatten().enumerate();
+    let quotation = quotation.filter(|(nth, _)| *nth == 0 || first.is_some());
+    let quotation = { quotation }.find_map(|(nth, (_, body))| Some((nth, quoted_summary(body)?)));
+    let has_summary = items.is_none() || quotation.is_some();
+    let had_summary = std::mem::replace(&mut before.summary, has_summary);
     let mut event = event::begin(if is_summary { "summary" } else { "compact" }, &id("evt_", 0));
     event.raw("at", at.map_or_else(|| quoted(EPOCH), <[u8]>::to_vec));
     if is_summary {
@@ -50,15 +59,23 @@ pub fn event(
         let inserted = inserted.iter().map(|id| quoted(id));
         event.raw("drop", array(covers.into_iter().chain(inserted)));
     }
-    match &items {
-        Some(items) => {
-            let inserts = messages(items, |nth| id("msg_", nth + 1)).into_iter();
-            let inserts = inserts.map(|(id, body)| {
-                before.inserted.push(id);
-                wrapped("message", body)
-            });
+    match messages {
+        Some(messages) => {
+            let at = quotation.as_ref().map_or(0, |(nth, _)| *nth);
+            let is_message = |nth: &usize| *nth != at || quotation.is_none();
+            let messages = messages.into_iter().enumerate();
+            let inserts = messages
+                .filter(|(nth, _)| is_message(nth))
+                .map(|(nth, (id, body))| {
+                    before.inserted.push(id);
+                    let mut insert = ObjectBuilder::default();
+                    insert.optional("before", first.as_ref().filter(|_| nth < at));
+                    insert.raw("message", body);
+                    insert.finish()
+                });
             event.raw("insert", array(inserts));
-            event.optional("summary", had_summary.then_some("null"));
+            let summary = quotation.map(|(_, summary)| summary);
+            event.optional("summary", summary.or(had_summary.then(|| b"null".to_vec())));
         }
         None if !is_summary => drop(event.raw("summary", wrapped("content", text))),
         None => {}
@@ -73,6 +90,21 @@ pub fn event(
     own.optional("payload", request_part::extra_object(payload, &known));
     event.raw("metadata", wrapped(NAME, own.finish()));
     event.finish()
+}
+
+/// The summary that a message of the history quotes, if it is written as the same item.
+fn quoted_summary(body: &[u8]) -> Option<Vec<u8>> {
+    let content = json::member(body, "content").filter(|content| summary::may_be_in(content))?;
+    let (text, is_whole) = summary::at_the_start(content)?;
+    let role = json::member_text(body, "role")?;
+    let message = summary::message(&text, Some(&role));
+    let item = |body: &[u8]| array(items::of_bodies(&[body]));
+    let is_same = || json::same(&item(body), &item(&message));
+    (is_whole && matches!(&*role, "system" | "developer" | "user") && is_same()).then(|| {
+        let mut summary = ObjectBuilder::default();
+        summary.text("content", &text).text("role", &role);
+        summary.finish()
+    })
 }
 
 /// The messages of items, with their ids.

@@ -9,7 +9,7 @@ use crate::format::native;
 use crate::format::request::request_part;
 use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::session::{Class, Session};
-use crate::model::view::View;
+use crate::model::view::{Item, View};
 use std::collections::HashMap;
 
 /// The relation of a line to messages.
@@ -160,16 +160,20 @@ fn event(session: &Session, index: usize) -> Option<PlannedLine> {
     }
     let own = records::note(event.raw, NAME)?;
     let member = |name| json::member(event.raw, name);
+    let inserts = member("insert").and_then(|raw| json::elements(raw, Dialect::Strict));
     let text = member("summary").and_then(|summary| json::member(summary, "content"));
+    let text = text.filter(|_| inserts.is_none());
     let mut payload = ObjectBuilder::default();
     payload.optional("message", member("content").or(text));
     request_part::add_members(&mut payload, json::member(own, "payload"));
-    if let Some(inserts) = member("insert").and_then(|raw| json::elements(raw, Dialect::Strict)) {
-        let bodies = inserts
-            .into_iter()
-            .filter_map(|insert| json::member(insert, "message"));
-        let items = items::of_bodies(&bodies.collect::<Vec<_>>());
-        payload.raw("replacement_history", json::array(items));
+    if let Some(inserts) = inserts {
+        let is_before = |insert: &&&[u8]| json::member(insert, "before").is_some();
+        let summary = Item::Summary(index).summary_message(session);
+        let at = inserts.iter().take_while(is_before).count();
+        let message = |insert| json::member(insert, "message");
+        let mut bodies: Vec<&[u8]> = inserts.into_iter().filter_map(message).collect();
+        bodies.splice(at..at, summary.as_deref());
+        payload.raw("replacement_history", json::array(items::of_bodies(&bodies)));
     }
     let envelope = json::member(own, "envelope");
     Some(PlannedLine {

@@ -203,6 +203,11 @@ impl<'s> CodexLogWriter<'s> {
             .collect()
     }
 
+    /// Whether the compaction at this line has a history.
+    fn has_history(&self, line: usize) -> bool {
+        json::member(self.session.record(line).body, "insert").is_some()
+    }
+
     /// The positions of items without a line in the log, and the new history of the compaction that inserted these
     /// messages.
     fn inserted_items(&self, were: &[&[u8]]) -> (CodexInserts, Vec<usize>) {
@@ -217,6 +222,11 @@ impl<'s> CodexLogWriter<'s> {
                     if id(body).is_some_and(|id| own.contains(&id)) {
                         history.append(&mut waiting);
                     }
+                }
+                // The history of a compaction contains its summary, unless the summary is all of it.
+                Item::Summary(line) if is_own(self.session, *line) && self.has_history(*line) => {
+                    waiting.push(nth);
+                    history.append(&mut waiting);
                 }
                 Item::Summary(_) => {}
                 Item::Line(line) | Item::Edited(line, _) if self.has_line.contains(line) => {
@@ -236,9 +246,9 @@ impl<'s> CodexLogWriter<'s> {
             items.any(|item| matches!(item, Item::Summary(index) if *index == line))
         };
         let is_summary = is_in(&self.own);
-        let now = history
-            .iter()
-            .map(|item| self.view.items[*item].body(self.session));
+        let now = history.iter().map(|item| &self.view.items[*item]);
+        let now = now.filter(|item| !matches!(item, Item::Summary(_)));
+        let now = now.map(|item| item.body(self.session));
         if were.iter().copied().eq(now) && (!is_summary || is_in(self.view)) {
             return old.to_vec();
         }

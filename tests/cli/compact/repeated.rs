@@ -89,7 +89,7 @@ fn sessions_of_formats_without_summaries_are_compacted_again() {
     let env = Env::new();
     let formats = [
         "openai-chat", "openai-responses", "anthropic", "gemini", "langchain", "vercel-ui", "sharegpt",
-        "gemini-cli", "sts", "atif",
+        "gemini-cli", "sts", "atif", "codex",
     ];
     for format in formats {
         let converted = |arguments: &[&str], input: &str| {

@@ -204,6 +204,24 @@ fn a_compaction_replaces_earlier_messages() {
         view.items.iter().map(text).collect::<Vec<_>>()
     };
     let (replaced, summed) = (replaced.to_string(), summed.to_string());
+    let content = json::quoted(&crate::model::summary::quoted("sum"));
+    let content = String::from_utf8(content).unwrap();
+    let item = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"short"}]}"#;
+    let around = format!("{item},{},{item}", item.replace("\"short\"", &content));
+    let quoted = replaced.replace(item, &around);
+    assert_eq!(
+        texts(&[user("q"), quoted.clone(), reply("b")]),
+        ["short", "sum", "short", "b"]
+    );
+    // In place, the rest of the history keeps its order.
+    let bytes = log(&[user("q"), quoted]);
+    let (mut changed, _) = session(&bytes);
+    let first = json::member_string(View::replay(&changed).items[0].body(&changed), "id").unwrap();
+    let drop = format!(r#"{{"type":"compact","id":"e","at":"x","strategy":"s","drop":["{first}"]}}"#);
+    changed.push_new(drop.as_bytes());
+    let lines = String::from_utf8(returned(&changed, &bytes)).unwrap();
+    let lines: Vec<String> = lines.lines().skip(1).map(String::from).collect();
+    assert_eq!(texts(&lines), ["sum", "short"]);
     assert_eq!(
         texts(&[user("q"), reply("a"), replaced.clone(), reply("b")]),
         ["short", "b"]
@@ -305,13 +323,9 @@ fn a_summary_adds_one_line() {
     assert_eq!(json::member(lines[3], "type"), Some(&b"\"compacted\""[..]));
     let (again, _) = super::session(&after);
     let view = View::replay(&again);
-    let texts: Vec<String> = view
-        .messages(&again)
-        .map(|message| message.text().into_owned())
-        .collect();
-    assert_eq!(texts.len(), 3);
-    assert!(texts[0].contains("it was \"so\""), "{texts:?}");
-    assert_eq!(texts[1..], ["r", "b"]);
+    assert_eq!(view.items[0].summary(&again).unwrap(), "it was \"so\"");
+    let texts = view.messages(&again).map(|message| message.text().into_owned());
+    assert_eq!(texts.collect::<Vec<_>>(), ["r", "b"]);
 }
 
 #[test]
