@@ -137,18 +137,21 @@ pub(in crate::filter) fn rules<'w>(
     style: &SummaryStyle,
     stays: impl Fn(usize) -> bool,
 ) -> Vec<SummarySource<'w>> {
-    let shown: HashSet<usize> = work
-        .view
-        .items
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| stays(*at))
-        .filter_map(|(_, item)| match item {
-            Item::Line(index) | Item::Edited(index, _) => Some(*index),
-            Item::Inserted(_) | Item::Summary(_) => None,
-        })
-        .collect();
-    rules_from(work, style, |line| !shown.contains(&line))
+    let items = work.view.items.iter().enumerate();
+    let items = items.filter(|(at, _)| stays(*at)).map(|(_, item)| item);
+    let shown: HashSet<usize> = items.clone().filter_map(Item::line).collect();
+    // Copies that a compaction inserted in place of hidden messages.
+    let inserted = items.filter(|item| matches!(item, Item::Inserted(_)));
+    let inserted = inserted.filter_map(|item| item.message(work.session));
+    let copies: HashSet<String> = inserted.map(|message| message.text().into_owned()).collect();
+    let is_copied = |line| {
+        let record = work.session.record(line);
+        let text = record.message().map(|message| message.text());
+        text.is_some_and(|text| copies.contains(&*text))
+    };
+    rules_from(work, style, |line| {
+        !shown.contains(&line) && (copies.is_empty() || !is_copied(line))
+    })
 }
 
 /// The sources of standing instructions among these items.

@@ -117,3 +117,22 @@ fn sessions_of_formats_without_summaries_are_compacted_again() {
         );
     }
 }
+
+#[test]
+fn a_system_message_that_a_log_repeats_is_not_quoted() {
+    let env = Env::new();
+    let system = r#"{"role":"system","content":"Always answer in English."}"#;
+    let session = format!("{system}\n{}", exchanges(0, 40));
+    let log = env.pipe(&["cat", "-q", "--to", "codex"], session).status(0);
+    env.write("log.jsonl", log.out());
+    for budget in ["900", "600"] {
+        env.run(&["compact", "-q", "--budget", budget, "-i", "log.jsonl"])
+            .fine();
+    }
+    let request = env.run(&["context", "--to", "openai-chat", "log.jsonl"]);
+    assert_eq!(
+        request.out().matches("Always answer in English.").count(),
+        1,
+        "{request}"
+    );
+}
