@@ -41,8 +41,8 @@ pub fn event(
     // Messages before a summary are inserted before the first message of the log, because they cannot refer to it.
     let first = before.ends.as_ref().map(|[first, _]| quoted(first));
     let quotation = messages.iter().flatten().enumerate();
-    let quotation = quotation.filter(|(nth, _)| *nth == 0 || first.is_some());
-    let quotation = { quotation }.find_map(|(nth, (_, body))| Some((nth, quoted_summary(body)?)));
+    let mut quotation = quotation.filter(|(nth, _)| *nth == 0 || first.is_some());
+    let quotation = quotation.find_map(|(nth, (_, body))| Some((nth, quoted_summary(body)?)));
     let has_summary = items.is_none() || quotation.is_some();
     let had_summary = std::mem::replace(&mut before.summary, has_summary);
     let mut event = event::begin(if is_summary { "summary" } else { "compact" }, &id("evt_", 0));

@@ -12,7 +12,7 @@ use crate::filter::summarize::quoted_instructions::certain;
 use crate::filter::summarize::words::Sentence;
 use crate::filter::summarize::{standing_instructions, without_list_mark};
 use crate::model::message::Role;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Passes over all sentences, for each choice of the sentences that make a text a member.
@@ -57,30 +57,43 @@ fn sentences_of(text: &str) -> Vec<Sentence> {
         .collect()
 }
 
-/// The features of a sentence as text.
-fn features(sentence: &Sentence) -> Vec<String> {
-    let word = |at: usize| match sentence.at(at) {
-        word if word.starts_with(|first: char| first.is_ascii_digit()) => "0",
-        word => word,
-    };
-    let words: Vec<&str> = (0..sentence.words.len()).map(word).collect();
-    let all = [&["^"], &words[..], &["$"]].concat();
-    let names = all.iter().map(|word| word.to_string());
-    let pairs = all.windows(2).map(|pair| pair.join(" "));
-    let after_commas = words.iter().map(|word| format!(", {word}"));
-    let near_begin = words
-        .iter()
-        .flat_map(|word| [format!("^1 {word}"), format!("^2 {word}")]);
-    let properties = ["?", "#0", "#1", "#2", "#3", "#4"].map(String::from);
-    let names = names.chain(pairs).chain(after_commas).chain(near_begin);
-    let names = names.chain(properties);
-    let names: HashMap<u64, String> = names.map(|name| (feature_hash(&name), name)).collect();
-    let mut found = Vec::new();
-    for_each_feature(sentence, |_, hash| {
-        found.push(names[&hash].clone());
-        true
-    });
-    found
+/// The texts of features, by hash.
+#[derive(Default)]
+struct FeatureNames(HashMap<u64, String>);
+
+impl FeatureNames {
+    /// The hashes of the features of a sentence, whose texts are then known.
+    fn features(&mut self, sentence: &Sentence) -> Vec<u64> {
+        let mut found = Vec::new();
+        for_each_feature(sentence, |_, hash| {
+            found.push(hash);
+            true
+        });
+        if found.iter().any(|hash| !self.0.contains_key(hash)) {
+            self.name(sentence);
+        }
+        found
+    }
+
+    fn name(&mut self, sentence: &Sentence) {
+        let word = |at: usize| match sentence.at(at) {
+            word if word.starts_with(|first: char| first.is_ascii_digit()) => "0",
+            word => word,
+        };
+        let words: Vec<&str> = (0..sentence.words.len()).map(word).collect();
+        let all = [&["^"], &words[..], &["$"]].concat();
+        let names = all.iter().map(|word| word.to_string());
+        let pairs = all.windows(2).map(|pair| pair.join(" "));
+        let after_commas = words.iter().map(|word| format!(", {word}"));
+        let near_begin = words
+            .iter()
+            .flat_map(|word| [format!("^1 {word}"), format!("^2 {word}")]);
+        let properties = ["?", "#0", "#1", "#2", "#3", "#4"].map(String::from);
+        let names = names.chain(pairs).chain(after_commas).chain(near_begin);
+        for name in names.chain(properties) {
+            self.0.entry(feature_hash(&name)).or_insert(name);
+        }
+    }
 }
 
 /// A weight for each feature; the sum decides.
@@ -98,9 +111,11 @@ impl Classifier {
     }
 
     fn score(&self, features: &[usize]) -> f64 {
-        features
-            .iter()
-            .fold(self.bias, |sum, nth| sum + self.weights[*nth])
+        let mut sum = self.bias;
+        for nth in features {
+            sum += self.weights[*nth];
+        }
+        sum
     }
 
     /// Minimizes the size of the weights and the cost of errors.
@@ -126,7 +141,10 @@ impl Classifier {
                 let step = label * (share - shares[*at]);
                 shares[*at] = share;
                 classifier.bias += step;
-                features.iter().for_each(|nth| classifier.weights[*nth] += step);
+                // Most examples are far from the boundary.
+                if step != 0.0 {
+                    features.iter().for_each(|nth| classifier.weights[*nth] += step);
+                }
             }
         }
         classifier
@@ -135,20 +153,34 @@ impl Classifier {
 
 /// The table of weights of these texts.
 fn train(texts: &[&LabelledText], caution: i32) -> String {
-    let all: Vec<Vec<Vec<String>>> = texts
+    let mut names = FeatureNames::default();
+    let all: Vec<Vec<Vec<u64>>> = texts
         .iter()
-        .map(|text| text.sentences.iter().map(features).collect())
+        .map(|text| {
+            text.sentences
+                .iter()
+                .map(|sentence| names.features(sentence))
+                .collect()
+        })
         .collect();
-    let mut numbers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut occurrences: HashMap<u64, usize> = HashMap::new();
     for feature in all.iter().flatten().flatten() {
-        numbers.entry(feature).or_default().0 += 1;
+        *occurrences.entry(*feature).or_default() += 1;
     }
-    numbers.retain(|_, (occurrences, _)| *occurrences >= MIN_OCCURRENCES);
-    for (nth, (_, number)) in numbers.values_mut().enumerate() {
-        *number = nth;
-    }
-    let number = |feature: &String| Some(numbers.get(feature.as_str())?.1);
-    let numbered = |sentence: &Vec<String>| -> Vec<usize> { sentence.iter().filter_map(number).collect() };
+    let often = occurrences.iter().filter(|(_, count)| **count >= MIN_OCCURRENCES);
+    let mut features: Vec<(&str, u64)> = often.map(|(hash, _)| (&*names.0[hash], *hash)).collect();
+    features.sort_unstable();
+    let numbers: HashMap<u64, usize> = features
+        .iter()
+        .enumerate()
+        .map(|(nth, (_, hash))| (*hash, nth))
+        .collect();
+    let numbered = |sentence: &Vec<u64>| -> Vec<usize> {
+        sentence
+            .iter()
+            .filter_map(|feature| numbers.get(feature).copied())
+            .collect()
+    };
     let known: Vec<Vec<Vec<usize>>> = all
         .iter()
         .map(|sentences| sentences.iter().map(numbered).collect())
@@ -172,8 +204,8 @@ fn train(texts: &[&LabelledText], caution: i32) -> String {
     }
     let thousandths = |weight: f64| (weight * 1000.0).round() as i32;
     let mut table = format!("{}\n", thousandths(classifier.bias) - caution);
-    for (feature, (_, number)) in &numbers {
-        let weight = thousandths(classifier.weights[*number]);
+    for (weight, (feature, _)) in classifier.weights.iter().zip(&features) {
+        let weight = thousandths(*weight);
         if weight.abs() >= MIN_WEIGHT {
             let _ = writeln!(table, "{weight} {feature}");
         }
