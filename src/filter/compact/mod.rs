@@ -24,6 +24,7 @@ pub(super) mod summary;
 pub(super) mod tests;
 mod tiered;
 pub mod trigger;
+mod unused;
 
 pub use explain::{AtomReport, CompactionReport};
 pub use goal::CompactionGoal;

@@ -13,7 +13,7 @@ use super::prefix::SummaryLimit;
 use super::state::{AtomLevel, CompactionState};
 use super::step::mask::MaskCandidates;
 use super::summary;
-use super::{row, step, tiered};
+use super::{row, step, tiered, unused};
 use crate::error::Result;
 use crate::filter::summarize::{GreedyOffer, OfferSource, take_best};
 use std::cell::LazyCell;
@@ -123,7 +123,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     }
     step::drop::drop_leading_replies(work, "drop");
     if target.is_met(work) {
-        row::spend(work, options, target);
+        unused::spend(work, options, target);
     }
     // The kept messages exceed the budget: continue step after step from here.
     if !target.is_met(work) {
