@@ -22,7 +22,12 @@ impl FactReader<'_, '_, '_> {
             return;
         }
         let file = self.facts.files.seen(&path);
-        let Some(change) = change else { return };
+        let Some(change) = change else {
+            if file.change.is_none() {
+                file.failed = failed;
+            }
+            return;
+        };
         file.attempt(change, failed);
         if !failed {
             self.facts.changes += 1;
@@ -45,13 +50,7 @@ impl FactReader<'_, '_, '_> {
                 };
                 self.file(Some(change), path, Some(false), is_shown);
             }
-            // The new name is listed; the old one only if it was listed before.
-            ShellChange::MovedAway(path) => {
-                let path = near(&path);
-                if self.facts.files.known(&path).is_some() {
-                    self.file(Some('D'), path, Some(false), is_shown);
-                }
-            }
+            ShellChange::Moved(from, to) => self.moved(&near(&from), to.map(|to| near(&to)), is_shown),
             ShellChange::DeletedDirectory(path) => {
                 for path in self.known_files_in(&near(&path), false) {
                     self.file(Some('D'), path, Some(false), is_shown);
@@ -66,6 +65,37 @@ impl FactReader<'_, '_, '_> {
                         self.facts.changes += 1;
                     }
                 }
+            }
+        }
+    }
+
+    /// Moves a file or the known files of a directory. The new paths are listed; an old one only if it was listed before.
+    fn moved(&mut self, from: &str, to: Option<String>, is_shown: bool) {
+        let is_there = |path: &String| {
+            let file = self.facts.files.known(path);
+            file.is_some_and(|file| file.change != Some('D'))
+        };
+        let files_in = |path: &str| {
+            let mut files = self.known_files_in(path, false);
+            files.retain(|file| file != path && is_there(file));
+            files
+        };
+        // A target with files is a directory.
+        let to = to.map(|to| match files_in(&to).is_empty() {
+            true => to,
+            false => format!("{to}/{}", from.rsplit('/').next().unwrap_or_default()),
+        });
+        let mut files = files_in(from);
+        if files.is_empty() {
+            files.push(from.to_string());
+        }
+        for path in files {
+            if let Some(to) = &to {
+                let to = format!("{to}{}", &path[from.len()..]);
+                self.shell_change(ShellChange::File('A', to), is_shown);
+            }
+            if self.facts.files.known(&path).is_some() {
+                self.file(Some('D'), path, Some(false), is_shown);
             }
         }
     }

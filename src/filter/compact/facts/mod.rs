@@ -1,6 +1,7 @@
 //! The facts of a session with tools for its next agent: found in calls and results of any format, in one pass.
 
 mod arguments;
+mod file_error;
 mod files;
 pub(super) mod line;
 pub(in crate::filter) mod outcome;

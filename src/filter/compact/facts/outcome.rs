@@ -2,8 +2,8 @@
 
 use super::super::head_tail::boundary;
 use super::super::placeholders;
-use super::test_report;
 use super::tool::CallSubject;
+use super::{file_error, test_report};
 use crate::filter::phrase::contains_words;
 use crate::filter::summarize::handoff::{CommandPurpose, negative_answer};
 use crate::model::json;
@@ -97,6 +97,11 @@ impl<'a> CallOutcome<'a> {
     pub fn of_call(message: &Message<'a>, subject: &CallSubject<'_>) -> CallOutcome<'a> {
         match subject {
             CallSubject::Command(line) => CallOutcome::of_command(message, line),
+            CallSubject::Files(files) => {
+                let mut outcome = CallOutcome::of(message);
+                outcome.failed |= outcome.code.is_none() && file_error::reports_failure(files, &outcome.text);
+                outcome
+            }
             _ => CallOutcome::of(message),
         }
     }

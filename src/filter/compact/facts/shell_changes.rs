@@ -3,14 +3,15 @@
 
 use crate::filter::shell_command::{SimpleCommand, simple_commands};
 use crate::filter::summarize::handoff::CommandPurpose;
+use std::borrow::Cow;
 
 /// A change of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellChange {
     /// A file is added (`A`), modified (`M`) or deleted (`D`).
     File(char, String),
-    /// A file has another name now.
-    MovedAway(String),
+    /// A file, or all known files of a directory, have another path now, which may be unknown.
+    Moved(String, Option<String>),
     /// All known files of a directory are deleted.
     DeletedDirectory(String),
     /// A file, or all known files of a directory, are as before the changes.
@@ -48,7 +49,6 @@ pub fn changes(line: &str, failed: bool) -> Vec<ShellChange> {
 
 fn of(command: &SimpleCommand, found: &mut Vec<ShellChange>) {
     let place = |path: &str| path_in(command.directory.as_deref(), path);
-    let mut moved = Vec::new();
     let mut file =
         |change: char, path: &str| found.extend(place(path).map(|path| ShellChange::File(change, path)));
     // Output of other programs is a log more often than a source.
@@ -91,14 +91,19 @@ fn of(command: &SimpleCommand, found: &mut Vec<ShellChange>) {
         ("cp" | "mv", [sources @ .., target]) if !sources.is_empty() => {
             let is_directory = sources.len() > 1 || target.ends_with('/') || matches!(*target, "." | "..");
             for source in sources {
-                if program == "mv" {
-                    moved.extend(place(source).map(ShellChange::MovedAway));
-                }
-                let name = source.rsplit('/').next().unwrap_or_default();
-                match is_directory {
-                    true => file('A', &format!("{}/{name}", target.trim_end_matches('/'))),
-                    false => file('A', target),
-                }
+                let name = source
+                    .trim_end_matches('/')
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default();
+                let path = match is_directory {
+                    true => Cow::Owned(format!("{}/{name}", target.trim_end_matches('/'))),
+                    false => Cow::Borrowed(*target),
+                };
+                found.extend(match place(source).filter(|_| program == "mv") {
+                    Some(from) => Some(ShellChange::Moved(from, place(&path))),
+                    None => place(&path).map(|to| ShellChange::File('A', to)),
+                });
             }
         }
         ("rm", paths) => {
@@ -112,7 +117,6 @@ fn of(command: &SimpleCommand, found: &mut Vec<ShellChange>) {
         }
         _ => {}
     }
-    found.extend(moved);
 }
 
 /// The files of `sed -i` and `perl -i`: the operands after the script, which `-e` may contain.
@@ -157,13 +161,21 @@ fn reverted(
 
 /// A path in the directory of a command; none if it is not one file, or a temporary or special one.
 fn path_in(directory: Option<&str>, path: &str) -> Option<String> {
-    let is_known = |path: &str| !path.contains(['*', '?', '[', '$', '`', '{', '~', '\n']);
+    // Only the home directory of the user is known by a mark.
+    let in_home = |path: &str| {
+        path.strip_prefix('~')
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_known = |path: &str| {
+        let rest = if in_home(path) { &path[1..] } else { path };
+        !rest.contains(['*', '?', '[', '$', '`', '{', '~', '\n'])
+    };
     let path = path.strip_prefix("./").unwrap_or(path);
     if path.is_empty() || path == "-" || !is_known(path) {
         return None;
     }
     let path = match directory {
-        Some(directory) if !path.starts_with('/') => {
+        Some(directory) if !path.starts_with('/') && !in_home(path) => {
             if !is_known(directory) || directory.split('/').any(|part| part == "..") {
                 return None;
             }
@@ -187,7 +199,7 @@ mod tests {
     #[test]
     fn changes_of_shell_commands_are_found() {
         let file = |change, path: &str| ShellChange::File(change, path.to_string());
-        let moved = |path: &str| ShellChange::MovedAway(path.to_string());
+        let moved = |from: &str, to: &str| ShellChange::Moved(from.to_string(), Some(to.to_string()));
         let reverted = |path: &str| ShellChange::Reverted(path.to_string());
         for (line, expected) in [
             ("cat > app/a.py <<'EOF'\nrm x\nEOF", vec![file('A', "app/a.py")]),
@@ -199,12 +211,15 @@ mod tests {
             ),
             ("sed -i.bak -e s/a/b/ a.py", vec![file('M', "a.py")]),
             ("perl -pi -e 's/a/b/' a.py", vec![file('M', "a.py")]),
-            ("git mv a.py b.py", vec![file('A', "b.py"), moved("a.py")]),
-            (
-                "mv a b sub",
-                vec![file('A', "sub/a"), file('A', "sub/b"), moved("a"), moved("b")],
-            ),
+            ("git mv a.py b.py", vec![moved("a.py", "b.py")]),
+            ("mv a b/ sub", vec![moved("a", "sub/a"), moved("b", "sub/b")]),
+            ("mv a $X", vec![ShellChange::Moved("a".to_string(), None)]),
             ("cp a b", vec![file('A', "b")]),
+            ("cp x ~/.pi/b", vec![file('A', "~/.pi/b")]),
+            (
+                "cd ~ && rm a ~/b ~bob/c",
+                vec![file('D', "~/a"), file('D', "~/b")],
+            ),
             ("rm -f a && git rm -q b", vec![file('D', "a"), file('D', "b")]),
             ("git rm --cached a", vec![]),
             (

@@ -7,6 +7,7 @@ mod asked;
 mod budgets;
 mod case;
 mod choices;
+mod files;
 mod joined;
 mod lines;
 mod many;

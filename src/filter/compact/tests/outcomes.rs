@@ -38,7 +38,7 @@ fn read<T>(
 }
 
 /// The facts of exchanges, those at `kept` being kept, as lines.
-fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String> {
+pub fn lines(exchanges: &[[String; 2]], kept: std::ops::Range<usize>) -> Vec<String> {
     read(exchanges, kept, lines_of)
 }
 

@@ -89,7 +89,7 @@ pub struct ChangedFile {
     pub change: Option<char>,
     /// Number of changes.
     pub changes: u64,
-    /// Whether the last change failed.
+    /// Whether the last change failed; of a file without a change, the last reading.
     pub failed: bool,
     /// Whether earlier changes were reverted.
     pub reverted: bool,
@@ -225,6 +225,8 @@ impl ChangedFile {
         self.changes += newer.changes;
         if let Some(change) = newer.change {
             self.change = Some(self.combined(change));
+        }
+        if newer.change.is_some() || self.change.is_none() {
             self.failed = newer.failed;
         }
     }

@@ -1,0 +1,92 @@
+//! The state of files that a handoff reports.
+
+use super::outcomes::{exchange, lines};
+
+/// The lines of files and errors after these calls.
+fn state(calls: &[(&str, &str, &str)]) -> Vec<String> {
+    let calls = calls.iter().enumerate();
+    let calls: Vec<_> = calls
+        .map(|(id, (name, arguments, result))| exchange(id, name, arguments, result))
+        .collect();
+    let mut lines = lines(&calls, 0..0);
+    lines.retain(|line| !line.starts_with('$'));
+    lines
+}
+
+fn shell(command: &str) -> String {
+    format!(r#"{{"command":"{command}"}}"#)
+}
+
+#[test]
+fn files_in_the_home_directory_are_files() {
+    let edit = r#"{"path":"~/.pi/nord.json"}"#;
+    let copied = shell("cp a.json ~/.pi/light.json");
+    let removed = shell("rm ~/.pi/nord.json");
+    let calls = [
+        ("edit", edit, "ok"),
+        ("bash", &copied, ""),
+        ("bash", &removed, ""),
+    ];
+    assert_eq!(state(&calls), ["A ~/.pi/light.json x1", "D ~/.pi/nord.json x2"]);
+}
+
+#[test]
+fn files_of_a_moved_directory_have_new_paths() {
+    let (edit, read) = (r#"{"path":"old dir/o.ts"}"#, r#"{"path":"lib/a.ts"}"#);
+    let moved = shell("mv 'old dir' newdir && mv new.ts lib");
+    let calls = [("edit", edit, "ok"), ("read", read, "text"), ("bash", &moved, "")];
+    assert_eq!(
+        state(&calls),
+        [
+            "R lib/a.ts x0", "A newdir/o.ts x1", "D old dir/o.ts x2", "A lib/new.ts x1"
+        ]
+    );
+    let missing = shell("rm -r lib && mv lib src");
+    let calls = [("read", read, "text"), ("bash", &missing, "")];
+    assert_eq!(state(&calls), ["D lib/a.ts x1", "A src x1"]);
+}
+
+#[test]
+fn a_text_reports_the_failure_of_a_file_tool() {
+    let path = r#"{"path":"a"}"#;
+    for (tool, result) in [
+        ("edit_file", "Error: old_string not found in file"),
+        (
+            "edit_file",
+            r"Could not find the exact text in a.\nIt must match.",
+        ),
+        ("str_replace", r"ERROR:\nNo replacement was performed."),
+        ("write_file", "EACCES: permission denied, open 'a'"),
+        ("read_file", "Error: ENOENT: no such file or directory, open 'a'"),
+        ("read_file", "a: No such file or directory (os error 2)"),
+        ("read_file", "File not found: a"),
+    ] {
+        let lines = state(&[(tool, path, result)]);
+        assert_eq!(lines.len(), 2, "{result}: {lines:?}");
+        assert!(lines[0].ends_with("a x0 failed"), "{result}: {lines:?}");
+        assert!(
+            lines[1].starts_with(&format!("{tool} a => failed: ")),
+            "{lines:?}"
+        );
+    }
+    let read = ("read_file", path, "text");
+    assert_eq!(state(&[("read_file", path, "ENOENT: a"), read])[0], "R a x0");
+    for (tool, result) in [
+        ("read_file", r"Error: a class\nclass Error {}"),
+        ("read_file", "Errors: see below"),
+        ("read_file", "Could not find the answer"),
+        ("read_file", r"1\tError: x"),
+        (
+            "read_file",
+            r#"{\"output\":\"Error: x\",\"metadata\":{\"exit_code\":0}}"#,
+        ),
+        ("edit_file", "Error handling was added"),
+        ("write_file", r"Wrote a\nNo such file or directory"),
+    ] {
+        let lines = state(&[(tool, path, result)]);
+        assert!(
+            lines.len() == 1 && !lines[0].contains("failed"),
+            "{result}: {lines:?}"
+        );
+    }
+}
