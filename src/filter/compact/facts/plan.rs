@@ -12,10 +12,10 @@ pub fn is_kept_by(name: &str) -> bool {
     is_plan || ["todo", "tasktracker"].iter().any(|part| name.contains(part))
 }
 
-/// The steps of the first argument that has some; none if the tool keeps no plan.
+/// The steps of the first argument that has some, or no step if a list of steps is empty; none if the tool keeps no plan.
 pub fn of(name: &str, members: &ArgumentMembers<'_>) -> Option<Vec<PlanStep>> {
     let mut values = members.iter().filter(|_| is_kept_by(name));
-    values.find_map(|(_, raw)| {
+    let steps = values.find_map(|(_, raw)| {
         let text = json::text(raw);
         let list = text.as_deref().map_or(*raw, str::as_bytes);
         let steps: Vec<PlanStep> = match json::elements(list, Dialect::Strict) {
@@ -28,7 +28,26 @@ pub fn of(name: &str, members: &ArgumentMembers<'_>) -> Option<Vec<PlanStep>> {
                 .collect(),
         };
         (!steps.is_empty()).then_some(steps)
-    })
+    });
+    // A call that shows the plan may have an unused list.
+    let shows = || {
+        members
+            .iter()
+            .any(|(_, raw)| json::text(raw).as_deref() == Some("view"))
+    };
+    let is_emptied = || is_kept_by(name) && members.iter().any(|(name, raw)| empties(name, raw)) && !shows();
+    steps.or_else(|| is_emptied().then(Vec::new))
+}
+
+/// Whether an argument is a list of steps without elements.
+fn empties(name: &str, raw: &[u8]) -> bool {
+    let name = name.to_lowercase();
+    let is_of_steps = ["todo", "plan", "task", "step", "item"]
+        .iter()
+        .any(|part| name.contains(part));
+    let text = json::text(raw);
+    let list = text.as_deref().map_or(raw, str::as_bytes);
+    is_of_steps && json::elements(list, Dialect::Strict).is_some_and(|elements| elements.is_empty())
 }
 
 fn step(raw: &[u8]) -> Option<PlanStep> {
@@ -104,6 +123,18 @@ mod tests {
                 .collect();
             assert_eq!(steps, [('x', "measure"), (' ', "go")], "{name} {arguments}");
             assert_eq!(of("write", &members), None);
+        }
+        for (name, arguments, is_plan) in [
+            ("todowrite", r#"{"todos":[]}"#, true),
+            ("todowrite", r#"{"todos":"[]"}"#, true),
+            ("updateplan", r#"{"plan":[]}"#, true),
+            ("updateplan", r#"{"tags":[]}"#, false),
+            ("tasktracker", r#"{"command":"view","task_list":[]}"#, false),
+            ("todoread", "{}", false),
+            ("write", r#"{"todos":[]}"#, false),
+        ] {
+            let members = json::members(arguments.as_bytes(), Dialect::Strict).unwrap();
+            assert_eq!(of(name, &members), is_plan.then(Vec::new), "{name} {arguments}");
         }
         assert_eq!(state("-"), '>');
         assert_eq!(state("In Progress"), '>');

@@ -146,6 +146,21 @@ fn a_kept_plan_replaces_older_ones() {
 }
 
 #[test]
+fn an_emptied_plan_is_no_plan() {
+    let calls = [
+        exchange(
+            1,
+            "TodoWrite",
+            r#"{"todos":[{"content":"port","status":"pending"}]}"#,
+            "ok",
+        ),
+        exchange(2, "TodoWrite", r#"{"todos":[]}"#, "ok"),
+    ];
+    read(&calls, 0..0, |facts| assert_eq!(facts.plan, Some(Vec::new())));
+    read(&calls, 1..2, |facts| assert_eq!(facts.plan, Some(Vec::new())));
+}
+
+#[test]
 fn steps_of_single_calls_are_a_plan() {
     let calls = [
         exchange(
