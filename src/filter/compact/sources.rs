@@ -101,7 +101,7 @@ pub(in crate::filter) fn whole_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
         return text;
     }
     let media = message.parts().into_iter().filter_map(|part| match part {
-        MessagePart::Other(kind, _) => Some(format!(" [{}: ]", kind.split('_').next().unwrap_or("part"))),
+        MessagePart::Other(kind, _) => Some(format!(" [{}]", kind.split('_').next().unwrap_or("part"))),
         MessagePart::Text(_) => None,
     });
     let media: String = media.collect();
@@ -190,4 +190,17 @@ fn rules_from<'w>(
     // Messages named by id may be anywhere.
     let lines = lines.into_iter().filter(|line| named || heard(*line));
     lines.filter_map(source).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::read;
+    use super::*;
+
+    #[test]
+    fn media_without_a_name_are_named_by_their_kind() {
+        let image = r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,aGVsbG8="}}"#;
+        let line = format!(r#"{{"role":"user","content":[{{"type":"text","text":"And this?"}},{image}]}}"#);
+        assert_eq!(whole_text(&read(line.as_bytes()).unwrap()), "And this? [image]");
+    }
 }
