@@ -20,6 +20,17 @@ const BEGINNINGS: [&str; 9] = [
     "the following tool was executed by the user",
 ];
 
+/// Beginnings of lines around the summary in a generated text.
+const AROUND_SUMMARY: [&str; 7] = [
+    "this session is being continued from a previous conversation",
+    "the conversation is summarized below",
+    "please continue the conversation from where we left it off",
+    "continue the conversation from where it left off",
+    "if you need specific details from before compaction",
+    "recent messages are preserved verbatim",
+    "another language model started to solve this problem",
+];
+
 /// The text after placeholders, such as that of an image: what follows is the user's.
 fn after_placeholders(mut text: &str) -> &str {
     while let Some((_, rest)) = text
@@ -34,12 +45,18 @@ fn after_placeholders(mut text: &str) -> &str {
 /// Whether a text begins like a generated one.
 pub fn is_harness(text: &str) -> bool {
     let text = after_placeholders(text.trim_start());
-    let begins = |text: &str, with: &str| {
-        text.get(..with.len())
-            .is_some_and(|beginning| beginning.eq_ignore_ascii_case(with))
-    };
     match text.strip_prefix('<') {
         Some(tag) => TAGS.iter().any(|name| begins(tag, name)),
         None => BEGINNINGS.iter().any(|name| begins(text, name)),
     }
+}
+
+/// Whether a line is one that a program writes around a summary.
+pub fn is_around_summary(line: &str) -> bool {
+    AROUND_SUMMARY.iter().any(|beginning| begins(line, beginning))
+}
+
+fn begins(text: &str, with: &str) -> bool {
+    text.get(..with.len())
+        .is_some_and(|beginning| beginning.eq_ignore_ascii_case(with))
 }

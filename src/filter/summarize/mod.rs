@@ -236,6 +236,9 @@ fn begin_summary(
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, Vec<String>, String), SummaryFailure> {
     let mut earlier = previous.map(text::read).unwrap_or_default();
+    earlier
+        .entries
+        .retain(|entry| !harness::is_around_summary(&entry.text));
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
     let SelectedInstructions { quoted, replaced } =
@@ -263,6 +266,9 @@ pub fn hand_over(
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
+    facts
+        .earlier
+        .retain(|entry| !harness::is_around_summary(&entry.text));
     let registered: HashSet<&str> = instructions.iter().chain(&replaced).map(String::as_str).collect();
     facts
         .requests

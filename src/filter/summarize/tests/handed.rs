@@ -386,3 +386,31 @@ fn numbered_steps_change_those_of_the_previous_summary() {
     let last = handed(planned(&[(' ', "rest")]), Some(&second), 1000).text;
     assert!(last.contains("plan:\n[ ] rest") && !last.contains("#1"), "{last}");
 }
+
+#[test]
+fn the_text_of_a_program_around_a_summary_is_not_quoted() {
+    let lines = "This session is being continued from a previous conversation that ran out of context.\nThe importer \
+                 retries.\nPlease continue the conversation from where we left it off without asking.";
+    let mut facts = facts();
+    facts.add_lines_of_summary(lines);
+    let text = handed(facts, Some(&format!("Anna imports rows.\n{lines}")), 1000).text;
+    let block = text.split("earlier:\n").nth(1).unwrap();
+    let block: Vec<&str> = block.lines().take(3).collect();
+    assert_eq!(
+        block,
+        [
+            "- The importer retries.", "- Anna imports rows.", "- The importer retries."
+        ],
+        "{text}"
+    );
+    assert!(!text.contains("continue the conversation"), "{text}");
+    let extracted = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(100)
+    };
+    let text = extract(&[], &[], Some(lines), &extracted, &words).unwrap().text;
+    assert!(
+        text.contains("The importer retries.") && !text.contains("ontinue"),
+        "{text}"
+    );
+}
