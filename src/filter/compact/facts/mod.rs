@@ -4,6 +4,7 @@ mod arguments;
 mod file_error;
 mod files;
 pub(super) mod line;
+mod note_units;
 pub(in crate::filter) mod outcome;
 mod patch;
 mod plan;
@@ -15,10 +16,11 @@ mod tool_name;
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
 use crate::filter::summarize::handoff::{AssistantNote, Command, SessionError, SessionFacts, Success};
-use crate::filter::summarize::{is_harness, sentence_units, without_list_mark};
+use crate::filter::summarize::{is_harness, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
+use note_units::note_units;
 use outcome::CallOutcome;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -213,7 +215,7 @@ impl<'w> FactReader<'w, '_, '_> {
         let shown = message
             .map(|message| message.text().into_owned())
             .unwrap_or_default();
-        let sentences = sentence_units(&text).into_iter().filter_map(|(range, _)| {
+        let sentences = note_units(&text, *NOTE.end()).into_iter().filter_map(|range| {
             let sentence = &text[range.clone()];
             let bare = without_list_mark(sentence);
             let says = NOTE.contains(&bare.chars().count())
