@@ -199,7 +199,8 @@ impl<'w> FactReader<'w, '_, '_> {
         if !is_shown {
             self.note(at, text.clone());
         }
-        self.facts.reply = (!is_shown).then_some(text);
+        // A kept reply shows its beginning and end even if it is shortened.
+        self.facts.reply = (!(self.stays)(at)).then_some(text);
     }
 
     /// Marks the first notes of the newest reply as conclusions: a request follows, or the session ends.
@@ -212,9 +213,12 @@ impl<'w> FactReader<'w, '_, '_> {
     fn note(&mut self, at: usize, text: Cow<'w, str>) {
         let known = self.facts.notes.len();
         let message = (self.stays)(at).then(|| self.work.message(at)).flatten();
-        let shown = message
-            .map(|message| message.text().into_owned())
-            .unwrap_or_default();
+        let shown = message.map_or_else(String::new, |message| {
+            let mut shown = message.text().into_owned();
+            let calls = message.tool_calls();
+            shown.extend(calls.iter().filter_map(tool::reply));
+            shown
+        });
         let sentences = note_units(&text, *NOTE.end()).into_iter().filter_map(|range| {
             let sentence = &text[range.clone()];
             let bare = without_list_mark(sentence);

@@ -92,3 +92,52 @@ fn code_that_no_summary_quotes_is_kept_shortened() {
         );
     }
 }
+
+#[test]
+fn a_summary_does_not_quote_what_a_shortened_reply_shows() {
+    let sentences: String = (0..200)
+        .map(|nth| format!("Chapter {nth} describes the component number {nth}. "))
+        .collect();
+    let closing = format!(r#"{{\"result\":\"{sentences}\"}}"#);
+    let calling = |name: &str, arguments: &str| {
+        format!(
+            r#"{{"role":"assistant","content":"","tool_calls":[{{"id":"{name}","type":"function","function":{{"name":"{name}","arguments":"{arguments}"}}}}]}}"#
+        )
+    };
+    let result = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"ok"}}"#);
+    for reply in [
+        vec![message("assistant", &sentences)],
+        vec![
+            calling("attempt_completion", &closing),
+            result("attempt_completion"),
+        ],
+    ] {
+        let mut lines = vec![
+            message("user", "Make a report."),
+            calling("bash", r#"{\"command\":\"make\"}"#),
+            result("bash"),
+            message("user", "Finish it."),
+        ];
+        lines.extend(reply);
+        let (_, done, ..) = compacted(&lines, 1000);
+        let summary = done
+            .view
+            .items
+            .iter()
+            .find_map(|item| item.summary(&done.after))
+            .unwrap();
+        assert!(
+            !summary.contains("last reply:") && summary.contains("- Chapter "),
+            "{summary}"
+        );
+        let view = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+        for nth in 0..200 {
+            let sentence = format!("Chapter {nth} describes the component number {nth}.");
+            assert!(view.matches(&sentence).count() <= 1, "{sentence} {view}");
+        }
+        assert!(
+            view.contains("Chapter 0 describes") && view.contains("number 199."),
+            "{view}"
+        );
+    }
+}
