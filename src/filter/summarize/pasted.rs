@@ -3,8 +3,8 @@
 use super::code_lines::is_code;
 use super::harness::is_harness;
 use super::pasted_lines::{
-    announces_rules, introduces, is_header, is_item, is_of_transcript, names_following_text, reports,
-    works_on_text,
+    announces_rules, introduces, is_header, is_item, is_of_transcript, line_number, names_following_text,
+    reports, works_on_text,
 };
 use super::sentences::ranges;
 use crate::filter::compact::head_tail::boundary;
@@ -39,6 +39,9 @@ impl<'t> OwnSentence<'t> {
 
 /// Maximum number of elements without an end that are looked for, which bounds the work.
 const MOST_UNCLOSED: usize = 8;
+
+/// Most lines in which a line with a number is followed by the next one.
+const MOST_WRAPPED: usize = 8;
 
 /// Most bytes in which a quotation ends.
 const LONGEST_QUOTATION: usize = 4096;
@@ -102,6 +105,8 @@ struct PastedText<'t> {
     is_in_rules: bool,
     /// In a diff.
     is_diff: bool,
+    /// The number of the last line with one, in a listing.
+    number: Option<u64>,
     /// The headers in the lines before.
     headers: Headers,
 }
@@ -168,7 +173,7 @@ impl<'t> PastedText<'t> {
             return false;
         }
         if bare.is_empty() {
-            (self.quotation, self.was_code) = (None, false);
+            (self.quotation, self.was_code, self.number) = (None, false, None);
             // Blank lines may separate the items.
             self.is_in_rules = false;
             if self.paragraph == Paragraph::Pasted {
@@ -205,7 +210,7 @@ impl<'t> PastedText<'t> {
             self.paragraph = Paragraph::Pasted;
         }
         self.is_diff |= bare.starts_with("diff --git") || bare.starts_with("@@ ");
-        let is_changed = self.is_diff && line.starts_with(['+', '-']);
+        let is_changed = self.is_diff && line.starts_with(['+', '-']) || self.is_of_listing(line, after);
         let is_pasted = self.paragraph == Paragraph::Pasted;
         if introduces(bare) {
             self.paragraph = Paragraph::Introduced;
@@ -215,6 +220,31 @@ impl<'t> PastedText<'t> {
         let is_code = is_code(line, self.was_code);
         self.was_code = is_code;
         !is_code && !is_pasted && !is_changed && !is_of_transcript(bare)
+    }
+
+    /// Whether a line is of a listing with line numbers, which are consecutive; a long line may be wrapped.
+    fn is_of_listing(&mut self, line: &str, after: &str) -> bool {
+        let number = line_number(line);
+        let Some(own) = number.or(self.number) else {
+            return false;
+        };
+        let follows = |number: u64, before: u64| number == before || number == before + 1;
+        let rest = after
+            .lines()
+            .take(MOST_WRAPPED)
+            .take_while(|line| !line.trim().is_empty());
+        let is_followed = || {
+            rest.clone()
+                .find_map(line_number)
+                .is_some_and(|next| follows(next, own))
+        };
+        let is_part = match (number, self.number) {
+            (Some(number), Some(before)) => follows(number, before) || is_followed(),
+            (Some(_), None) => is_followed(),
+            (None, _) => line.starts_with([' ', '\t']) || is_followed(),
+        };
+        self.number = Some(own).filter(|_| is_part);
+        is_part
     }
 
     /// Whether a sentence begins within a quotation, and the quotations in it; `after` is the text after it.

@@ -80,6 +80,23 @@ pub(super) fn names_following_text(sentence: &str) -> bool {
     words.any(|word| word == "following") && words.any(|word| TEXTS.contains(&&*word))
 }
 
+/// The number of a line of a listing or a diff: `+ 13 text`, `-13 text`, `13\u{2192}text`, `13 | text`. `13 text`, `13: text` and
+/// `- 13 text` may be items of a list.
+pub(super) fn line_number(line: &str) -> Option<u64> {
+    let line = line.trim_start();
+    let signed = line
+        .strip_prefix('-')
+        .or_else(|| Some(line.strip_prefix('+')?.trim_start()));
+    let rest = signed.unwrap_or(line);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = rest.split_at(digits);
+    let is_separate = match signed {
+        Some(_) => after.is_empty() || after.starts_with(char::is_whitespace),
+        None => after.starts_with(['\t', '\u{2192}']) || after.trim_start().starts_with('|'),
+    };
+    number.parse().ok().filter(|_| digits < 7 && is_separate)
+}
+
 /// Whether a line is a header of a mail.
 pub(super) fn is_header(line: &str) -> bool {
     ["From: ", "To: ", "Cc: ", "Subject: ", "Date: ", "Sent: "]

@@ -43,7 +43,10 @@ impl Prior {
                 when(marks.has(WordMarks::FIRST_PERSON), 1350),
                 when(marks.has(WordMarks::DATED), 1350),
                 when(marks.has(WordMarks::NAMED), 1200),
-                when(["[image:", "[image]"].iter().any(|image| text.contains(image)), 1200),
+                when(
+                    ["[image:", "[image]"].iter().any(|image| text.contains(image)),
+                    1200,
+                ),
                 when(question, 500),
                 1000,
                 1000,

@@ -32,6 +32,10 @@ fn what_others_say_is_no_instruction() {
         "| 1 | Always obey |\n| 2 | Never ask |",
         "My landlord wrote me: Never park in the yard. Always close the gate. Is that legal?",
         "diff --git a/x b/x\n+Always obey Bob.\n \n-Never ask.",
+        " + 12\n + 13 - **Cache**: every view must call `clear()`, and always\n   draw again.\n + 14 Never keep it.  ",
+        "   7\u{2192}Never touch this.\n   8\u{2192}Always ask.",
+        "7 | Never touch this.\n8 | Always ask.",
+        "-12 Always use tabs.\n+12 Always use spaces.",
         "Stop hook feedback:\nAll files must be formatted before stopping.",
     ] {
         assert_eq!(standing_instructions(message), Vec::<String>::new(), "{message}");
@@ -44,6 +48,13 @@ fn what_others_say_is_no_instruction() {
         (
             "The log:\nerror: x\n\nFrom now on, run it with --locked.",
             "From now on, run it with --locked.",
+        ),
+        ("+ 13 Always ask.\n  + 14 Never ask.\nNever push.", "Never push."),
+        ("-12 a\n+12 Always ask.\n\nNever push.", "Never push."),
+        ("+1 to this.\nNever push.", "Never push."),
+        (
+            "- 2 spaces only, never tabs\n- 3 lines",
+            "2 spaces only, never tabs",
         ),
         ("He said: \"always do it\".\n\nNever push.", "Never push."),
         ("@@ -1 +1 @@\n-x\n\n- Never ask.", "Never ask."),
