@@ -86,6 +86,11 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         }
     };
     choose(work, summary);
+    // Once the replies after it are dropped, the view can do without an earlier summary, which a smaller one replaces.
+    let most = prefix::first(work, room).min(room.saturating_sub(least));
+    if !target.is_met(work) && most < summary {
+        choose(work, most);
+    }
     if target.is_met(work) {
         let Some(start) = start else { return };
         // A summary that needs less than its reserve leaves the rest to messages.
@@ -387,6 +392,17 @@ fn row(
         }
     }
     more.truncate(whole);
+    // If no earlier group fits, the narrow caps leave tokens that the newest groups can have.
+    if more.is_empty() {
+        for kept in &mut row {
+            let shorten = |cap| shortened_atom(work, options, answered, kept.atom, cap);
+            let wider = spend::widest(kept.tokens + left, shorten);
+            if let Some(wider) = wider.filter(|wider| wider.tokens > kept.tokens) {
+                left -= wider.tokens - kept.tokens;
+                *kept = wider;
+            }
+        }
+    }
     row.append(&mut more);
     Some(row)
 }

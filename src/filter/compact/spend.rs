@@ -26,6 +26,13 @@ impl KeptAtom {
 /// twice as many, and a group may have several of both.
 const SHARES: [u64; 8] = [16, 15, 13, 10, 8, 7, 5, 3];
 
+/// The group at the widest cap at which it has at most `most` tokens.
+pub fn widest(most: u64, shorten: impl Fn(Option<Cap>) -> KeptAtom) -> Option<KeptAtom> {
+    let caps = SHARES.map(|share| Some(Cap::even(most / 16 * share)));
+    let mut kept = [None].into_iter().chain(caps).map(shorten);
+    kept.find(|kept| kept.tokens <= most)
+}
+
 /// Widens the shortened groups in this order, each as far as the budget allows. `start` is the state before any of them
 /// was shortened, and `shorten` shortens a group of it.
 pub fn run(
@@ -45,12 +52,10 @@ pub fn run(
         if level >= AtomLevel::Digest || work.atoms[atom].pinned || start.atom_tokens(atom) <= now {
             continue;
         }
-        let caps = SHARES.map(|share| Some(Cap::even((now + spare) / 16 * share)));
-        let wider = [None].into_iter().chain(caps).find_map(|cap| {
-            let kept = shorten(atom, cap);
-            (kept.tokens > now && kept.tokens <= now + spare).then_some(kept)
-        });
-        let Some(kept) = wider else { continue };
+        let Some(kept) = widest(now + spare, |cap| shorten(atom, cap)).filter(|kept| kept.tokens > now)
+        else {
+            continue;
+        };
         work.put_back(atom, start);
         kept.apply(work);
     }

@@ -10,12 +10,11 @@ pub fn note_units(text: &str, most: usize) -> Vec<Range<usize>> {
     let mut heading: Option<usize> = None;
     for (unit, _) in sentence_units(text) {
         let content = &text[unit.clone()];
-        // Code and tables have no headings.
-        let sentences = match content.starts_with("```") || content.starts_with('|') {
-            true => vec![0..content.len()],
-            false => sentence_ranges(content),
+        let sentences = sentence_ranges(content);
+        let is_content = |range: &Range<usize>| {
+            let sentence = &content[range.clone()];
+            !is_heading(sentence) && !is_separator(sentence)
         };
-        let is_content = |range: &Range<usize>| !is_heading(&content[range.clone()]);
         let end = sentences.iter().rposition(is_content).map_or(0, |last| last + 1);
         if let Some(last) = sentences[..end].last() {
             let end = unit.start + last.end;
@@ -24,7 +23,7 @@ pub fn note_units(text: &str, most: usize) -> Vec<Range<usize>> {
             found.push(if fits { start } else { unit.start }..end);
         }
         if let Some(last) = sentences[end..].last() {
-            heading = Some(unit.start + last.start);
+            heading = is_heading(&content[last.clone()]).then_some(unit.start + last.start);
         }
     }
     found
@@ -37,6 +36,11 @@ fn is_heading(sentence: &str) -> bool {
     let bold = bare.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
     let is_bold = bold.is_some_and(|text| !text.contains("**") && !text.ends_with(['.', '!', '?']));
     is_marked || is_bold || bare.trim_end_matches(['*', '_']).ends_with([':', '\u{ff1a}'])
+}
+
+/// Whether a line only separates parts of a text.
+fn is_separator(line: &str) -> bool {
+    line.chars().all(|c| matches!(c, '-' | '*' | '_' | '='))
 }
 
 #[cfg(test)]
@@ -54,7 +58,7 @@ mod tests {
             units(
                 "I read all of the files. Here is what I found:\n## Insights\n**What we do not control:**\n\
                  - The order of the events in the log.\n- **Recency:** a later event counts more.\n\
-                 **All of the tests pass now.**\n### Next\nLet me fix it:"
+                 **All of the tests pass now.**\n---\n### Next\nLet me fix it:"
             ),
             [
                 "I read all of the files.",
@@ -63,6 +67,19 @@ mod tests {
                 "**All of the tests pass now.**",
             ]
         );
+    }
+
+    #[test]
+    fn code_and_tables_end_before_a_heading() {
+        for block in [
+            "```\n# One\nlet x = 1; let y = 2;\n```",
+            "| a | b |\n|---|---|\n| 1 | 2 |",
+        ] {
+            let after = "The next part is about something else.";
+            let before = "Here is one of them.";
+            let text = format!("{before}\n{block}\n---\n## Next\n{after}");
+            assert_eq!(units(&text), [before, block, &format!("## Next\n{after}")]);
+        }
     }
 
     #[test]

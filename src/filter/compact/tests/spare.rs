@@ -25,6 +25,10 @@ fn message(role: &str, text: &str) -> String {
     format!(r#"{{"role":"{role}","content":"{text}"}}"#)
 }
 
+const CALL: &str = r#"{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"make\"}"}}]}"#;
+
+const RESULT: &str = r#"{"role":"tool","tool_call_id":"c1","content":"ok"}"#;
+
 /// A conversation whose newest request has a large text.
 fn pasted() -> Vec<String> {
     let large: String = (0..8000)
@@ -58,12 +62,8 @@ fn a_large_newest_message_leaves_the_budget_to_others() {
 #[test]
 fn a_large_message_among_calls_leaves_the_budget_to_others() {
     let mut lines = pasted();
-    let call = r#"{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"bash","arguments":"{\"command\":\"make\"}"}}]}"#;
-    lines.insert(1, call.to_string());
-    lines.insert(
-        2,
-        r#"{"role":"tool","tool_call_id":"c1","content":"ok"}"#.to_string(),
-    );
+    lines.insert(1, CALL.to_string());
+    lines.insert(2, RESULT.to_string());
     let (_, done, now, budget) = compacted(&lines, 1000);
     let text = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
     assert!(text.contains("the deadline is 4 June"), "{text}");
@@ -139,5 +139,30 @@ fn a_summary_does_not_quote_what_a_shortened_reply_shows() {
             view.contains("Chapter 0 describes") && view.contains("number 199."),
             "{view}"
         );
+    }
+}
+
+#[test]
+fn the_newest_reply_has_what_a_summary_leaves() {
+    let sentences = |of: &str, number: usize| -> String {
+        let all = (0..number).map(|nth| format!("Chapter {nth} of the {of} describes the component {nth}. "));
+        all.collect()
+    };
+    let mut lines = vec![
+        message("user", "Make a report."),
+        CALL.to_string(),
+        RESULT.to_string(),
+    ];
+    for nth in 0..20 {
+        lines.push(message("user", "Go on."));
+        lines.push(message("assistant", &sentences(&format!("part {nth}"), 40)));
+    }
+    lines.push(message("user", "Finish it."));
+    lines.push(message("assistant", &sentences("end", 200)));
+    for share in (150..500).step_by(50) {
+        let (case, done, _, budget) = compacted(&lines, share);
+        let last = done.view.items.last().unwrap().message(&done.after).unwrap();
+        let tokens = case.counter(&done.after).message(&last);
+        assert!(tokens * 6 >= budget, "{share}: {tokens} of {budget}");
     }
 }
