@@ -86,9 +86,10 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         }
     };
     choose(work, summary);
-    // Once the replies after it are dropped, the view can do without an earlier summary, which a smaller one replaces.
+    // If an earlier summary is too large to be kept, a smaller one may replace it.
     let most = prefix::first(work, room).min(room.saturating_sub(least));
     if !target.is_met(work) && most < summary {
+        work.exchanges_summary = true;
         choose(work, most);
     }
     if target.is_met(work) {

@@ -166,3 +166,28 @@ fn the_newest_reply_has_what_a_summary_leaves() {
         assert!(tokens * 6 >= budget, "{share}: {tokens} of {budget}");
     }
 }
+
+#[test]
+fn a_smaller_summary_leaves_tokens_to_the_newest_reply() {
+    let sentences = |of: &str| -> String {
+        let all = (0..400).map(|nth| format!("Chapter {nth} of the {of} describes the component {nth}. "));
+        all.collect()
+    };
+    let summary = format!(
+        r#"{{"type":"summary","id":"e1","at":"2026-01-01T00:00:00Z","content":"{}","covers":["m1","m1"]}}"#,
+        sentences("summary")
+    );
+    let first = r#"{"role":"user","id":"m1","content":"Make a report."}"#;
+    let lines = [
+        first.to_string(),
+        CALL.to_string(),
+        RESULT.to_string(),
+        message("user", "Finish it."),
+        message("assistant", &sentences("end")),
+        summary,
+    ];
+    let (case, done, _, budget) = compacted(&lines, 3000);
+    let last = done.view.items.last().unwrap().message(&done.after).unwrap();
+    let tokens = case.counter(&done.after).message(&last);
+    assert!(tokens > 120, "{tokens} of {budget}");
+}
