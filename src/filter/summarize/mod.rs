@@ -81,7 +81,6 @@ use frame::Head;
 pub(in crate::filter) use handoff::SessionFacts;
 use jiff::civil::Date;
 use std::borrow::Cow;
-use std::collections::HashSet;
 use text_units::Units;
 
 /// Maximum number of times that a handoff is written again because it left tokens unused or exceeded its budget.
@@ -266,13 +265,14 @@ pub fn hand_over(
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
+    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced));
     facts
         .earlier
-        .retain(|entry| !harness::is_around_summary(&entry.text));
-    let registered: HashSet<&str> = instructions.iter().chain(&replaced).map(String::as_str).collect();
-    facts
-        .requests
-        .retain(|request| !registered.contains(request.trim()));
+        .retain(|entry| !harness::is_around_summary(&entry.text) && !registered.has(&entry.text));
+    let requests = facts.requests.into_iter();
+    facts.requests = requests
+        .filter_map(|request| registered.remove_from(request))
+        .collect();
     let mut room = options.budget.saturating_sub(count(&beginning));
     let blocks = handoff::HandoffBlocks::of(&facts, &options.style.questions, count);
     let written = |room: u64| {

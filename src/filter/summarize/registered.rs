@@ -1,6 +1,8 @@
 //! The sentences that a summary already quotes as standing instructions.
 
+use super::handoff::GAP;
 use super::sentences::{ranges, without_list_mark};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The standing instructions of a summary, and those that they replace, to find them among other texts.
@@ -35,5 +37,29 @@ impl<'i> RegisteredSentences<'i> {
     /// Whether a sentence of this text is an instruction.
     pub fn has_sentence_of(&self, text: &str) -> bool {
         !self.is_empty() && ranges(text).into_iter().any(|range| self.has(&text[range]))
+    }
+
+    /// The other sentences of a text; none if there are none.
+    pub fn remove_from<'t>(&self, text: Cow<'t, str>) -> Option<Cow<'t, str>> {
+        if !self.has_sentence_of(&text) {
+            return Some(text);
+        }
+        let (mut others, mut end) = (String::new(), 0);
+        let mut is_adjacent = true;
+        for range in ranges(&text) {
+            let sentence = &text[range.clone()];
+            is_adjacent &= !self.has(sentence);
+            if self.has(sentence) {
+                continue;
+            }
+            others.push_str(match is_adjacent {
+                _ if others.is_empty() => "",
+                true => &text[end..range.start],
+                false => GAP,
+            });
+            others.push_str(sentence);
+            (end, is_adjacent) = (range.end, true);
+        }
+        (!others.is_empty()).then_some(Cow::Owned(others))
     }
 }

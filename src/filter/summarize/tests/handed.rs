@@ -414,3 +414,33 @@ fn the_text_of_a_program_around_a_summary_is_not_quoted() {
         "{text}"
     );
 }
+
+#[test]
+fn requests_do_not_repeat_standing_instructions() {
+    let texts = [
+        "Fix the login bug in src/auth.rs. Never push to main without asking me.",
+        "From now on, always run the tests.",
+        "Rename it. From now on, always run the tests. Then commit.\n\nThanks.",
+        "- Never use tabs.\n- Add a header.\n- Add a footer.",
+    ];
+    let rules_from = texts.map(|text| source("a", Role::User, "", text));
+    let facts = SessionFacts {
+        requests: texts.map(Into::into).to_vec(),
+        ..facts()
+    };
+    let options = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(1000)
+    };
+    let text = hand_over(facts, &[], &rules_from, None, &options, &words)
+        .unwrap()
+        .text;
+    let (instructions, rest) = text.split_once("requests:\n").unwrap();
+    assert_eq!(instructions.matches("\n- user: ").count(), 3, "{text}");
+    assert!(
+        rest.starts_with(
+            "- Fix the login bug in src/auth.rs.\n- Rename it. [...] Then commit.\n  Thanks.\n- - Add a header.\n  - Add a footer.\nplan:"
+        ),
+        "{text}"
+    );
+}
