@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn units(text: &str) -> Vec<&str> {
-        let units = note_units(text, 60).into_iter();
+        let units = note_units(text, 70).into_iter();
         units.map(|range| &text[range]).collect()
     }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_heading_that_makes_a_note_too_long_is_omitted() {
-        let long = "The cause is that every one of the messages is counted twice.";
+        let long = "The cause is that every one of the messages is counted twice in the view.";
         assert_eq!(units(&format!("## Cause\n{long}")), [long]);
     }
 }

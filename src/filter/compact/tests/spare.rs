@@ -116,6 +116,8 @@ fn a_summary_does_not_quote_what_a_shortened_reply_shows() {
             message("user", "Make a report."),
             calling("bash", r#"{\"command\":\"make\"}"#),
             result("bash"),
+            message("user", &"Here is a part of it. ".repeat(200)),
+            message("assistant", &"It is in the report now. ".repeat(200)),
             message("user", "Finish it."),
         ];
         lines.extend(reply);

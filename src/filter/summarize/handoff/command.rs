@@ -6,8 +6,11 @@ use super::lines::{CountFn, MORE, fitting, quoted, unseen};
 use super::purpose::{ANSWERS, CommandPurpose};
 use super::read::{OUTDATED, TOOLS};
 use super::repeatable::RepeatableCommand;
+use super::shorten_command::shortened;
 use super::{Command, SessionFacts};
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 /// Maximum characters of a command, tried in this order when not all fit.
 const WIDTHS: [usize; 4] = [200, 120, 80, 64];
@@ -25,7 +28,7 @@ impl Command<'_> {
     /// The text of the command within `width` characters, the number of runs, and the failure of the last run; of a
     /// successful one, on request, the last line of its output.
     pub fn line(&self, text: &str, width: usize, quotes: bool) -> String {
-        let mut shown = first(text.trim(), width).into_owned();
+        let mut shown = shortened(text.trim(), width).into_owned();
         if self.runs > 1 {
             shown.push_str(&format!(" x{}", self.runs));
         }
@@ -89,8 +92,15 @@ impl<'f> Commands<'f> {
         }
     }
 
-    fn line(&self, nth: usize, width: usize) -> String {
+    /// The line of a command with a number of runs.
+    fn line(&self, nth: usize, width: usize, runs: u64) -> String {
         let (text, command, purpose) = &self.all[nth];
+        let command = &Command {
+            runs,
+            failure: command.failure.clone(),
+            last_line: Cow::Borrowed(&command.last_line),
+            changes_before: command.changes_before,
+        };
         let currency = self.currency[nth];
         let mut line = match (&command.failure, currency) {
             // The line that explains the failure of a test is not repeated if a later run replaces it.
@@ -98,7 +108,7 @@ impl<'f> Commands<'f> {
                 let code = failure.split(": ").next().unwrap_or_default().to_string();
                 let command = Command {
                     failure: Some(code),
-                    ..(*command).clone()
+                    ..command.clone()
                 };
                 command.line(text, width, false)
             }
@@ -112,12 +122,24 @@ impl<'f> Commands<'f> {
         quoted("$ ", &line)
     }
 
-    /// The lines for a width, and their costs.
+    /// The lines for a width, and their costs. Of commands whose lines are equal but for their runs, the newest has the line
+    /// and the runs of all; the others have an empty one.
     fn shown(&self, width: usize, count: CountFn<'_>) -> &(Vec<String>, Vec<u64>) {
         self.shown[width].get_or_init(|| {
-            let lines: Vec<String> = (0..self.all.len())
-                .map(|nth| self.line(nth, WIDTHS[width]))
-                .collect();
+            let width = WIDTHS[width];
+            let mut newest: HashMap<String, (usize, u64)> = HashMap::new();
+            for (nth, (_, command, _)) in self.all.iter().enumerate() {
+                let (at, runs) = newest.entry(self.line(nth, width, 1)).or_default();
+                (*at, *runs) = (nth, *runs + command.runs);
+            }
+            let mut lines = vec![String::new(); self.all.len()];
+            for (line, (nth, runs)) in newest {
+                lines[nth] = if runs > 1 {
+                    self.line(nth, width, runs)
+                } else {
+                    line
+                };
+            }
             let costs = lines.iter().map(|line| count(line)).collect();
             (lines, costs)
         })
@@ -150,6 +172,7 @@ impl<'f> Commands<'f> {
                 (lines, missing) = fitting(all, costs, self.order().into_iter(), room.saturating_sub(MORE));
             }
         }
+        lines.retain(|line| !line.is_empty());
         if !lines.is_empty() {
             lines.splice(0..0, unseen(missing + self.unnamed, " commands"));
         }

@@ -4,7 +4,9 @@
 //! whose operands it includes; a test or check without operands includes all. A change of a file resolves failed changes
 //! of this file; any access resolves a failed read.
 
+use super::cut::GAP;
 use super::repeatable::RepeatableCommand;
+use super::shorten_command::shortened;
 
 /// Maximum number of errors that are listed, besides the newest unresolved one.
 const LISTED: usize = 3;
@@ -85,7 +87,8 @@ impl SessionError {
 
     /// The error as a line of a handoff.
     pub fn line(&self) -> String {
-        let short: String = self.subject.chars().take(SUBJECT).collect();
+        let short = shortened(&self.subject, SUBJECT);
+        let short = short.strip_suffix(GAP.trim_end()).unwrap_or(&short);
         let space = if short.is_empty() { "" } else { " " };
         let failure = if self.failure.is_empty() { "" } else { " => " };
         let resolved = if self.is_resolved { RESOLVED } else { "" };

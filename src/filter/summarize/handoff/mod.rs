@@ -23,6 +23,7 @@ mod purpose;
 mod read;
 mod repeatable;
 mod requests;
+mod shorten_command;
 mod write;
 
 pub(super) use cut::GAP;

@@ -12,7 +12,7 @@ fn step(state: char, text: &str) -> PlanStep {
     }
 }
 
-fn facts() -> SessionFacts<'static> {
+pub(super) fn facts() -> SessionFacts<'static> {
     let mut facts = SessionFacts {
         requests: vec!["Make it faster.".into(), HOSTILE.into()],
         plan: Some(vec![step('x', HOSTILE)]),
@@ -39,7 +39,7 @@ fn facts() -> SessionFacts<'static> {
     facts
 }
 
-fn handed(facts: SessionFacts<'_>, previous: Option<&str>, budget: u64) -> SummaryText {
+pub(super) fn handed(facts: SessionFacts<'_>, previous: Option<&str>, budget: u64) -> SummaryText {
     let options = ExtractOptions {
         covered: Some(10_000),
         ..ExtractOptions::new(budget)
@@ -385,62 +385,4 @@ fn numbered_steps_change_those_of_the_previous_summary() {
     );
     let last = handed(planned(&[(' ', "rest")]), Some(&second), 1000).text;
     assert!(last.contains("plan:\n[ ] rest") && !last.contains("#1"), "{last}");
-}
-
-#[test]
-fn the_text_of_a_program_around_a_summary_is_not_quoted() {
-    let lines = "This session is being continued from a previous conversation that ran out of context.\nThe importer \
-                 retries.\nPlease continue the conversation from where we left it off without asking.";
-    let mut facts = facts();
-    facts.add_lines_of_summary(lines);
-    let text = handed(facts, Some(&format!("Anna imports rows.\n{lines}")), 1000).text;
-    let block = text.split("earlier:\n").nth(1).unwrap();
-    let block: Vec<&str> = block.lines().take(3).collect();
-    assert_eq!(
-        block,
-        [
-            "- The importer retries.", "- Anna imports rows.", "- The importer retries."
-        ],
-        "{text}"
-    );
-    assert!(!text.contains("continue the conversation"), "{text}");
-    let extracted = ExtractOptions {
-        covered: Some(10_000),
-        ..ExtractOptions::new(100)
-    };
-    let text = extract(&[], &[], Some(lines), &extracted, &words).unwrap().text;
-    assert!(
-        text.contains("The importer retries.") && !text.contains("ontinue"),
-        "{text}"
-    );
-}
-
-#[test]
-fn requests_do_not_repeat_standing_instructions() {
-    let texts = [
-        "Fix the login bug in src/auth.rs. Never push to main without asking me.",
-        "From now on, always run the tests.",
-        "Rename it. From now on, always run the tests. Then commit.\n\nThanks.",
-        "- Never use tabs.\n- Add a header.\n- Add a footer.",
-    ];
-    let rules_from = texts.map(|text| source("a", Role::User, "", text));
-    let facts = SessionFacts {
-        requests: texts.map(Into::into).to_vec(),
-        ..facts()
-    };
-    let options = ExtractOptions {
-        covered: Some(10_000),
-        ..ExtractOptions::new(1000)
-    };
-    let text = hand_over(facts, &[], &rules_from, None, &options, &words)
-        .unwrap()
-        .text;
-    let (instructions, rest) = text.split_once("requests:\n").unwrap();
-    assert_eq!(instructions.matches("\n- user: ").count(), 3, "{text}");
-    assert!(
-        rest.starts_with(
-            "- Fix the login bug in src/auth.rs.\n- Rename it. [...] Then commit.\n  Thanks.\n- - Add a header.\n  - Add a footer.\nplan:"
-        ),
-        "{text}"
-    );
 }

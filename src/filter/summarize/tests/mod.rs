@@ -12,6 +12,7 @@ mod instructed;
 mod pasted;
 mod properties;
 mod rolling;
+mod said_once;
 mod speakers;
 mod things;
 mod training;
