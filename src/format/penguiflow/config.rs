@@ -40,7 +40,8 @@ pub fn memory(snapshot: &[u8]) -> Result<Memory> {
     for (key, path) in NAMES {
         if let Some(value) = at(snapshot, path) {
             let text = json::text(value).unwrap_or_else(|| String::from_utf8_lossy(value));
-            memory.set(key, &text)?;
+            let hint = || format!("correct {} in config_snapshot", path.join("."));
+            memory.set(key, &text).map_err(|error| error.hint(hint()))?;
         }
     }
     memory.check()?;

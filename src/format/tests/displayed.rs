@@ -2,6 +2,7 @@
 
 use super::in_place::{Opened, input};
 use super::truth;
+use crate::format::Format;
 use crate::format::report::Report;
 use crate::model::session::Session;
 use serde_json::Value;
@@ -25,12 +26,18 @@ pub fn difference(file: &Opened) -> Option<String> {
         .any(|session| session.text().contains("\"residue\":"));
     let is_same = records(&file.sessions) == records(&displayed);
     let is_reduced = !has_residue || file.format.spec().display.is_none();
-    (!is_same || !is_reduced).then(|| format!("{}: displayed otherwise", file.path.display()))
+    (!is_same || !is_reduced).then(|| format!("{}: displayed otherwise", file.name()))
 }
 
-/// A record without the annotation of a message.
+/// A record without the annotation of a message, and without the hash of a Claude Code log, which is not computed for
+/// display.
 fn record(body: &[u8], annotation: &str) -> Option<Value> {
     let mut record: Value = serde_json::from_slice(body).ok()?;
+    if annotation == Format::ClaudeCode.name()
+        && let Some(source) = record.get_mut("source").and_then(Value::as_object_mut)
+    {
+        source.remove("sha256");
+    }
     if record.get("role").is_some()
         && let Some(metadata) = record.get_mut("metadata").and_then(Value::as_object_mut)
     {

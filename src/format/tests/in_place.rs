@@ -1,7 +1,7 @@
 //! Invariants of every format whose files are changed in place, tested on its public sample files.
 
 use super::bed::{cut, returned, through_lines};
-use super::{displayed, truth};
+use super::{damage, displayed, truth};
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{DocumentSource, Format, SessionInput, WritePurpose, convert};
@@ -9,6 +9,7 @@ use crate::model::json;
 use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Formats and file name prefixes that are compared by their view after a conversion to the record stream, because they
@@ -25,8 +26,26 @@ const BY_VIEW: [(Format, &str); 5] = [
     (Format::QwenCode, "000000000005"),
 ];
 
-/// Formats that are changed in place without the kit, besides the APIs.
-const NOT_ON_KIT: [Format; 3] = [Format::Aichat, Format::ClaudeCode, Format::Codex];
+/// Formats whose messages can be kept whole; the others of the sample files restore elements from residues.
+const KEEPS_WHOLE: [Format; 3] = [Format::Aichat, Format::ClaudeCode, Format::Codex];
+
+/// Formats that write a document anew, so that an untouched one can have other bytes, with the reason.
+const WRITTEN_ANEW: [(Format, &str); 4] = [
+    (Format::Goaitools, "unknown members follow the known ones"),
+    (Format::Penguin, "written as the program does"),
+    (Format::Picoclaw, "the store appends to a log and its sidecar"),
+    (Format::PicoclawLegacy, "written as the program does"),
+];
+
+/// Formats whose files cannot be cut, with the reason.
+const NOT_CUT: [(Format, &str); 1] = [(
+    Format::ClineRoo,
+    "without tags of Roo Code, omitted messages are in another file",
+)];
+
+fn is_in(exceptions: &[(Format, &str)], format: Format) -> bool {
+    exceptions.iter().any(|(known, _)| *known == format)
+}
 
 /// A file and its sessions.
 pub struct Opened {
@@ -54,14 +73,21 @@ pub fn hold(format: Format, bytes: impl AsRef<[u8]>) {
 
 /// Tests the invariants of a small file that is changed in place, truncated or damaged.
 pub fn hold_changes(format: Format, bytes: impl AsRef<[u8]>) {
-    let file = opened(format, bytes);
-    let mut wrong = untouched(&file);
-    wrong.extend(displayed::difference(&file));
-    wrong.extend(
-        [0, 1, 2, 3]
-            .iter()
-            .flat_map(|keep| cut_to(&file, *keep).unwrap_or(None)),
-    );
+    let (wrong, _) = changed(&opened(format, bytes));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The violated invariants of a file that is changed in place, truncated or damaged, and the number of its cuts.
+fn changed(file: &Opened) -> (Vec<String>, usize) {
+    let format = file.format;
+    let cuts: Vec<_> = (0..4).filter_map(|keep| cut_to(file, keep).ok()).collect();
+    let count = cuts.len();
+    let mut wrong: Vec<String> = cuts.into_iter().flatten().collect();
+    wrong.extend(displayed::difference(file));
+    if is_in(&WRITTEN_ANEW, format) {
+        return (wrong, count);
+    }
+    wrong.extend(untouched(file));
     wrong.extend((1..10).flat_map(|tenth| early(format, &file.path, &file.bytes, tenth)));
     // Change one byte.
     for tenth in 0..10 {
@@ -81,7 +107,7 @@ pub fn hold_changes(format: Format, bytes: impl AsRef<[u8]>) {
             Err(error) => assert_eq!(error.kind, ErrorKind::Data),
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    (wrong, count)
 }
 
 pub(super) fn open(format: Format, path: PathBuf, bytes: Vec<u8>) -> Result<Opened> {
@@ -126,20 +152,22 @@ pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> SessionInput {
     }
 }
 
+/// Whether files of a format are changed in place, other than requests and records, which have tests of their own.
+fn is_held(format: Format) -> bool {
+    format.spec().is_changed_in_place() && format.api().is_none() && !format.is_lines()
+}
+
 /// All files of all formats that are changed in place, with their bytes.
 fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
-    let is_held = |format: &Format| {
-        let spec = format.spec();
-        let has_files = truth::dir(spec.name).join("truth.json").exists();
-        spec.is_changed_in_place() && spec.api.is_none() && has_files
-    };
+    let has_files = |format: &Format| truth::dir(format.name()).join("truth.json").exists();
     let of = |format: Format| {
         let files = truth::files(format.name()).into_iter();
         let files = files.filter(|truth| truth.expected["sessions"] != 0);
         let read = files.map(|truth| (format, truth.path.clone(), std::fs::read(&truth.path).unwrap()));
         read.collect::<Vec<_>>()
     };
-    Format::ALL.into_iter().filter(is_held).flat_map(of).collect()
+    let held = Format::ALL.into_iter().filter(|format| is_held(*format));
+    held.filter(has_files).flat_map(of).collect()
 }
 
 impl Opened {
@@ -152,7 +180,7 @@ impl Opened {
         String::from_utf8(self.written(&sessions, changed).unwrap()).unwrap()
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         format!(
             "{}/{}",
             self.format.name(),
@@ -269,20 +297,19 @@ fn restored(file: &Opened) -> Vec<String> {
     } else if !same(&after, &file.bytes) {
         wrong.push(format!("{}: other JSON", file.name()));
     }
-    // For formats of the kit, residues restore all elements.
     let is_whole = |index: usize| {
         let note = json::member(session.record(index).body, "metadata");
         let note = note.and_then(|note| json::member(note, file.format.name()));
         note.is_some_and(|note| json::member(note, "raw").is_some())
     };
-    if !NOT_ON_KIT.contains(&file.format) && session.messages().any(|(index, _)| is_whole(index)) {
+    if !KEEPS_WHOLE.contains(&file.format) && session.messages().any(|(index, _)| is_whole(index)) {
         wrong.push(format!("{}: a message is kept whole", file.name()));
     }
     wrong
 }
 
-/// A cut to the last messages yields the planned view. `None` if there is nothing to cut; an error if the format
-/// rejects the cut.
+/// A cut to the last messages yields the planned view. `None` if it does; an error if there is nothing to cut, or the
+/// format rejects the cut.
 fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()> {
     let Some(changed) = file.sessions.first().and_then(|session| cut(session, keep)) else {
         return Err(());
@@ -338,6 +365,21 @@ fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String>
 }
 
 #[test]
+fn samples_of_all_formats_are_changed_in_place() {
+    let mut wrong = Vec::new();
+    for (format, bytes) in damage::samples() {
+        if is_held(format) {
+            let (found, cuts) = changed(&opened(format, bytes));
+            wrong.extend(found);
+            wrong.extend(
+                ((cuts == 0) != is_in(&NOT_CUT, format)).then(|| format!("{}: {cuts} cuts", format.name())),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn untouched_files_keep_their_bytes() {
     let files = files();
@@ -365,8 +407,9 @@ fn the_record_stream_restores_a_file() {
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
 fn a_cut_produces_the_planned_view() {
-    let (mut wrong, mut cuts) = (Vec::new(), 0);
+    let (mut wrong, mut cuts) = (Vec::new(), BTreeMap::new());
     for (format, path, bytes) in files() {
+        let cuts: &mut usize = cuts.entry(format).or_default();
         let file = open(format, path, bytes).unwrap();
         // One cut suffices for a large file.
         let keeps: &[usize] = match file.bytes.len() > 1 << 18 {
@@ -374,12 +417,13 @@ fn a_cut_produces_the_planned_view() {
             false => &[0, 1, 2, 3, 5, 8, 40],
         };
         for found in keeps.iter().filter_map(|keep| cut_to(&file, *keep).ok()) {
-            cuts += 1;
+            *cuts += 1;
             wrong.extend(found);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(cuts > 100, "{cuts}");
+    assert!(cuts.values().sum::<usize>() > 100, "{cuts:?}");
+    assert!(cuts.values().all(|count| *count > 0), "{cuts:?}");
 }
 
 #[test]
