@@ -5,6 +5,7 @@ pub mod bed;
 mod damage;
 pub mod displayed;
 pub mod in_place;
+mod in_place_files;
 mod laws;
 pub mod small;
 pub mod truth;

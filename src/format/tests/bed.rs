@@ -51,6 +51,26 @@ pub fn with<L: AsRef<[u8]>>(session: &Session, lines: &[L]) -> Session {
     session
 }
 
+/// The session without `count` of its visible messages from one on.
+pub fn without(session: &Session, from: usize, count: usize) -> Session {
+    let view = View::replay(session);
+    let ids = view.items.iter().filter_map(|item| session.id(item.line()?));
+    dropping(session, ids.skip(from).take(count))
+}
+
+/// The session without these messages.
+pub fn dropping(session: &Session, ids: impl Iterator<Item = String>) -> Session {
+    let ids: Vec<String> = ids.collect();
+    if ids.is_empty() {
+        return session.clone();
+    }
+    let event = format!(
+        r#"{{"type":"compact","id":"evt_{}","at":"2026-01-01T00:00:00Z","strategy":"s","drop":{ids:?}}}"#,
+        ids.len()
+    );
+    with(session, &[event])
+}
+
 /// What a model would receive of a session, without ids, times and annotations; a summary is `summary: TEXT`.
 pub fn shown(session: &Session) -> Vec<String> {
     shown_members(session, &RECEIVED)

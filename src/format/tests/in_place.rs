@@ -1,7 +1,7 @@
-//! Invariants of every format whose files are changed in place, tested on its public sample files.
+//! Invariants of every format whose files are changed in place.
 
 use super::bed::{cut, returned, through_lines};
-use super::{damage, displayed, truth};
+use super::{displayed, truth};
 use crate::error::{ErrorKind, Result};
 use crate::format::report::{Loss, Report};
 use crate::format::{DocumentSource, Format, SessionInput, WritePurpose, convert};
@@ -9,7 +9,6 @@ use crate::model::json;
 use crate::model::record::without_mark;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Formats and file name prefixes that are compared by their view after a conversion to the record stream, because they
@@ -37,13 +36,7 @@ const WRITTEN_ANEW: [(Format, &str); 4] = [
     (Format::PicoclawLegacy, "written as the program does"),
 ];
 
-/// Formats whose files cannot be cut, with the reason.
-const NOT_CUT: [(Format, &str); 1] = [(
-    Format::ClineRoo,
-    "without tags of Roo Code, omitted messages are in another file",
-)];
-
-fn is_in(exceptions: &[(Format, &str)], format: Format) -> bool {
+pub(super) fn is_in(exceptions: &[(Format, &str)], format: Format) -> bool {
     exceptions.iter().any(|(known, _)| *known == format)
 }
 
@@ -78,7 +71,7 @@ pub fn hold_changes(format: Format, bytes: impl AsRef<[u8]>) {
 }
 
 /// The violated invariants of a file that is changed in place, truncated or damaged, and the number of its cuts.
-fn changed(file: &Opened) -> (Vec<String>, usize) {
+pub(super) fn changed(file: &Opened) -> (Vec<String>, usize) {
     let format = file.format;
     let cuts: Vec<_> = (0..4).filter_map(|keep| cut_to(file, keep).ok()).collect();
     let count = cuts.len();
@@ -152,24 +145,6 @@ pub(super) fn input(path: &Path, bytes: &[u8], returns: bool) -> SessionInput {
     }
 }
 
-/// Whether files of a format are changed in place, other than requests and records, which have tests of their own.
-fn is_held(format: Format) -> bool {
-    format.spec().is_changed_in_place() && format.api().is_none() && !format.is_lines()
-}
-
-/// All files of all formats that are changed in place, with their bytes.
-fn files() -> Vec<(Format, PathBuf, Vec<u8>)> {
-    let has_files = |format: &Format| truth::dir(format.name()).join("truth.json").exists();
-    let of = |format: Format| {
-        let files = truth::files(format.name()).into_iter();
-        let files = files.filter(|truth| truth.expected["sessions"] != 0);
-        let read = files.map(|truth| (format, truth.path.clone(), std::fs::read(&truth.path).unwrap()));
-        read.collect::<Vec<_>>()
-    };
-    let held = Format::ALL.into_iter().filter(|format| is_held(*format));
-    held.filter(has_files).flat_map(of).collect()
-}
-
 impl Opened {
     /// The file with these lines added to its sessions.
     pub fn with(&self, more: &[(usize, &str)]) -> String {
@@ -196,7 +171,7 @@ impl Opened {
 }
 
 /// The content that a model would receive of a session, without ids and summary texts.
-fn shown(session: &Session) -> Vec<String> {
+pub(super) fn shown(session: &Session) -> Vec<String> {
     let view = View::replay(session);
     assert!(view.dangling.is_empty(), "{:?}", view.dangling);
     let item = |item: &Item| {
@@ -251,7 +226,7 @@ fn repeated(body: &[u8]) -> Option<String> {
 }
 
 /// An untouched file keeps its bytes.
-fn untouched(file: &Opened) -> Vec<String> {
+pub(super) fn untouched(file: &Opened) -> Vec<String> {
     let wrong = |changed: bool| match file.written(&file.sessions, |_| changed) {
         Ok(after) if after == file.bytes => None,
         Ok(_) => Some(format!("{}: other bytes, changed: {changed}", file.name())),
@@ -270,7 +245,7 @@ fn untouched(file: &Opened) -> Vec<String> {
 }
 
 /// The record stream restores a file.
-fn restored(file: &Opened) -> Vec<String> {
+pub(super) fn restored(file: &Opened) -> Vec<String> {
     let mut wrong = Vec::new();
     let [session] = file.sessions.as_slice() else {
         return wrong;
@@ -310,34 +285,54 @@ fn restored(file: &Opened) -> Vec<String> {
 
 /// A cut to the last messages yields the planned view. `None` if it does; an error if there is nothing to cut, or the
 /// format rejects the cut.
-fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()> {
+pub(super) fn cut_to(file: &Opened, keep: usize) -> std::result::Result<Option<String>, ()> {
     let Some(changed) = file.sessions.first().and_then(|session| cut(session, keep)) else {
         return Err(());
     };
-    let wanted = shown(&changed);
+    let wrong = |wrong: String| format!("{}, last {keep}: {wrong}", file.name());
+    Ok(change(file, changed, shown)?.err().map(wrong))
+}
+
+/// Writes a changed first session in place and reads it again. Returns the file, or how its view, as `seen` returns it,
+/// differs from the planned one; an outer error if the format rejects the change.
+pub(super) fn change(
+    file: &Opened,
+    changed: Session,
+    seen: impl Fn(&Session) -> Vec<String>,
+) -> std::result::Result<std::result::Result<Vec<u8>, String>, ()> {
+    let wanted = seen(&changed);
     let mut sessions = file.sessions.clone();
     sessions[0] = changed;
     let after = match file.written(&sessions, |nth| nth == 0) {
         Ok(after) => after,
         Err(error) if error.kind == ErrorKind::Usage && error.hint.is_some() => return Err(()),
-        Err(error) => return Ok(Some(format!("{}, last {keep}: {error:?}", file.name()))),
+        Err(error) => return Ok(Err(format!("{error:?}"))),
     };
-    let again = open(file.format, PathBuf::from("x.json"), after);
+    let again = open(file.format, PathBuf::from("x.json"), after.clone());
     Ok(
-        match again.map(|again| again.sessions.first().map(shown).unwrap_or_default()) {
-            Ok(view) if view == wanted => None,
+        match again.map(|again| again.sessions.first().map(&seen).unwrap_or_default()) {
+            Ok(view) if view == wanted => Ok(after),
             // Nothing readable is left.
-            Err(error) if wanted.is_empty() && error.kind == ErrorKind::Data => None,
-            view => Some(format!(
-                "{}, last {keep}: {view:?} and not {wanted:?}",
-                file.name()
-            )),
+            Err(error) if wanted.is_empty() && error.kind == ErrorKind::Data => Ok(after),
+            view => Err(format!("{view:?} and not {wanted:?}")),
         },
     )
 }
 
+/// A file whose first session is changed, for example by dropped messages, has the planned view, as `seen` returns it.
+/// Returns the written file.
+pub fn hold_change(file: &Opened, changed: Session, seen: impl Fn(&Session) -> Vec<String>) -> Vec<u8> {
+    match change(file, changed, seen) {
+        Ok(Ok(after)) => {
+            opened(file.format, &after);
+            after
+        }
+        wrong => panic!("{}: {wrong:?}", file.name()),
+    }
+}
+
 /// A truncated file is read with its damage reported and its bytes kept, or it is rejected.
-fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String> {
+pub(super) fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String> {
     let mut wrong = Vec::new();
     let part = &bytes[..bytes.len() * tenth / 10];
     let Ok(cut) = open(format, path.to_path_buf(), part.to_vec()) else {
@@ -362,78 +357,4 @@ fn early(format: Format, path: &Path, bytes: &[u8], tenth: usize) -> Vec<String>
         wrong.push(format!("{} at {tenth}/10: nothing reported", cut.name()));
     }
     wrong
-}
-
-#[test]
-fn samples_of_all_formats_are_changed_in_place() {
-    let mut wrong = Vec::new();
-    for (format, bytes) in damage::samples() {
-        if is_held(format) {
-            let (found, cuts) = changed(&opened(format, bytes));
-            wrong.extend(found);
-            wrong.extend(
-                ((cuts == 0) != is_in(&NOT_CUT, format)).then(|| format!("{}: {cuts} cuts", format.name())),
-            );
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn untouched_files_keep_their_bytes() {
-    let files = files();
-    assert!(files.len() > 40, "{}", files.len());
-    let wrong = files
-        .into_iter()
-        .flat_map(|(format, path, bytes)| untouched(&open(format, path, bytes).unwrap()));
-    let wrong: Vec<_> = wrong.collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_record_stream_restores_a_file() {
-    // The tests of Claude Code compare the logs written from records.
-    let files = files()
-        .into_iter()
-        .filter(|(format, ..)| *format != Format::ClaudeCode);
-    let wrong: Vec<_> = files
-        .flat_map(|(format, path, bytes)| restored(&open(format, path, bytes).unwrap()))
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_cut_produces_the_planned_view() {
-    let (mut wrong, mut cuts) = (Vec::new(), BTreeMap::new());
-    for (format, path, bytes) in files() {
-        let cuts: &mut usize = cuts.entry(format).or_default();
-        let file = open(format, path, bytes).unwrap();
-        // One cut suffices for a large file.
-        let keeps: &[usize] = match file.bytes.len() > 1 << 18 {
-            true => &[20],
-            false => &[0, 1, 2, 3, 5, 8, 40],
-        };
-        for found in keeps.iter().filter_map(|keep| cut_to(&file, *keep).ok()) {
-            *cuts += 1;
-            wrong.extend(found);
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(cuts.values().sum::<usize>() > 100, "{cuts:?}");
-    assert!(cuts.values().all(|count| *count > 0), "{cuts:?}");
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn a_file_that_ends_early_is_read_or_refused() {
-    let mut wrong = Vec::new();
-    for (format, path, bytes) in files() {
-        // One truncation suffices for a large file.
-        let tenths = if bytes.len() > 1 << 17 { 6..7 } else { 1..10 };
-        wrong.extend(tenths.flat_map(|tenth| early(format, &path, &bytes, tenth)));
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,8 +1,8 @@
 //! Malicious histories.
 
-use super::{session, shown, with, written};
+use super::{session, shown, with, without};
+use crate::format::Format;
 use crate::format::tests::in_place;
-use crate::format::{Format, WritePurpose};
 use proptest::prelude::*;
 
 fn element(kind: u8, nth: usize) -> String {
@@ -54,27 +54,16 @@ proptest! {
         count in 1usize..8,
         grows in any::<bool>(),
     ) {
-        let bytes = history(&kinds);
-        let read = session(&bytes, None);
-        let view = crate::model::view::View::replay(&read);
-        // Only complete elements: the rest have results, which are not sent.
-        let ids: Vec<String> = view.items.iter().filter_map(|item| read.id(item.line()?)).collect();
-        let dropped: Vec<String> = ids.iter().skip(from).take(count).map(|id| format!("{id:?}")).collect();
-        let mut more = Vec::new();
-        if !dropped.is_empty() {
-            more.push(format!(
-                r#"{{"type":"compact","id":"e","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
-                dropped.join(",")
-            ));
-        }
+        let file = in_place::opened(Format::ClineRoo, history(&kinds));
+        let mut changed = without(&file.sessions[0], from, count);
         if grows {
-            more.push(r#"{"role":"user","content":[{"type":"text","text":"new"}]}"#.to_string());
+            changed = with(&changed, &[r#"{"role":"user","content":[{"type":"text","text":"new"}]}"#]);
         }
-        let changed = with(&read, &more);
-        let after = session(&written(&changed, WritePurpose::Return).unwrap().0, None);
+        // Results of dropped calls are not sent.
         let is_result = |shown: &String| shown.starts_with("\"tool\"");
-        let without = |all: Vec<String>| all.into_iter().filter(|shown| !is_result(shown)).collect::<Vec<_>>();
-        prop_assert_eq!(without(shown(&after)), without(shown(&changed)));
+        in_place::hold_change(&file, changed, |session| {
+            shown(session).into_iter().filter(|shown| !is_result(shown)).collect()
+        });
     }
 }
 

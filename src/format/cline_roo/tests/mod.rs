@@ -7,7 +7,7 @@ mod small;
 use super::{SPEC, panel, read};
 use crate::error::Result;
 use crate::format::report::Report;
-pub use crate::format::tests::bed::{shown, through_lines, with};
+pub use crate::format::tests::bed::{shown, through_lines, with, without};
 use crate::format::{DocumentSource, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::View;

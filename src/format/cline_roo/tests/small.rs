@@ -1,13 +1,12 @@
 //! Tests with small histories.
 
-use super::{session, shown, through_lines, try_session, with, written};
+use super::{session, shown, through_lines, try_session, with, without, written};
 use crate::error::ErrorKind;
 use crate::format::report::{Loss, Report};
 use crate::format::tests::in_place;
 use crate::format::{Format, WritePurpose};
 use crate::model::json;
 use crate::model::session::Session;
-use crate::model::view::View;
 
 fn message(role: &str, text: &str, more: &str) -> String {
     format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"ts":1780000000000{more}}}"#)
@@ -30,22 +29,6 @@ fn texts(session: &Session) -> Vec<String> {
         }
     };
     shown(session).into_iter().map(text).collect()
-}
-
-/// The session without the first visible messages.
-fn without(session: &Session, count: usize) -> Session {
-    let view = View::replay(session);
-    let ids = view
-        .items
-        .iter()
-        .filter_map(|item| session.id(item.line()?))
-        .take(count);
-    let ids: Vec<String> = ids.map(|id| format!("{id:?}")).collect();
-    let event = format!(
-        r#"{{"type":"compact","id":"evt_{count}","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
-        ids.join(",")
-    );
-    with(session, &[event])
 }
 
 const CUT: &str =
@@ -161,7 +144,7 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
     ];
     let bytes = history(&elements);
     let read = session(&bytes, None);
-    let after = written(&without(&read, 2), WritePurpose::Return).unwrap().0;
+    let after = written(&without(&read, 0, 2), WritePurpose::Return).unwrap().0;
     let text = String::from_utf8(after.clone()).unwrap();
     assert_eq!(texts(&session(&after, None)), ["2", "3"]);
     assert_eq!(text.matches("truncationParent").count(), 2);
@@ -171,12 +154,12 @@ fn messages_dropped_from_a_roo_history_are_tagged() {
     );
     assert!(text.contains("2 messages hidden"));
     // A second truncation leaves the first unchanged.
-    let again = written(&without(&session(&after, None), 1), WritePurpose::Return)
+    let again = written(&without(&session(&after, None), 0, 1), WritePurpose::Return)
         .unwrap()
         .0;
     assert_eq!(texts(&session(&again, None)), ["3"]);
     // The same through the record stream.
-    let stream = written(&through_lines(&without(&read, 2)), WritePurpose::Export)
+    let stream = written(&through_lines(&without(&read, 0, 2)), WritePurpose::Export)
         .unwrap()
         .0;
     assert!(json::same(stream.trim_ascii_end(), &after));
@@ -245,9 +228,9 @@ fn messages_hidden_by_cline_are_read_from_the_panel_file() {
         )
     );
     // Hiding a message would require changes to other files.
-    let refused = written(&without(&read, 1), WritePurpose::Return).unwrap_err();
+    let refused = written(&without(&read, 0, 1), WritePurpose::Return).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Usage);
-    let (new, report) = written(&through_lines(&without(&read, 1)), WritePurpose::Export).unwrap();
+    let (new, report) = written(&through_lines(&without(&read, 0, 1)), WritePurpose::Export).unwrap();
     assert_eq!(
         String::from_utf8(new).unwrap(),
         format!("[\n{}\n]\n", elements[3])

@@ -1,8 +1,8 @@
 //! Malicious documents.
 
-use super::{session, shown, with, without, written};
+use super::{shown, with, without};
+use crate::format::Format;
 use crate::format::tests::in_place;
-use crate::format::{Format, WritePurpose};
 use proptest::prelude::*;
 
 fn item(kind: u8, nth: usize) -> String {
@@ -75,12 +75,11 @@ proptest! {
         count in 0usize..8,
         grows in any::<bool>(),
     ) {
-        let bytes = document(&kinds);
-        let mut changed = without(&session(&bytes), from, count);
+        let file = in_place::opened(Format::Continue, document(&kinds));
+        let mut changed = without(&file.sessions[0], from, count);
         if grows {
             changed = with(&changed, &[r#"{"role":"user","content":"new"}"#]);
         }
-        let after = session(&written(&changed, WritePurpose::Return).0);
-        prop_assert_eq!(joined(shown(&after)), joined(shown(&changed)));
+        in_place::hold_change(&file, changed, |session| joined(shown(session)));
     }
 }

@@ -8,7 +8,7 @@ use super::read;
 use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::bed;
-pub use crate::format::tests::bed::{shown, through_lines, with};
+pub use crate::format::tests::bed::{shown, through_lines, with, without};
 use crate::format::{DocumentSource, Format, WritePurpose};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -25,26 +25,6 @@ pub fn try_session(bytes: &[u8], report: &mut Report) -> Result<Session> {
 /// Writes a session as a document.
 pub fn written(session: &Session, purpose: WritePurpose) -> (Vec<u8>, Report) {
     bed::written(Format::Continue, session, purpose)
-}
-
-/// The session with some visible messages dropped.
-pub fn without(session: &Session, from: usize, count: usize) -> Session {
-    let view = View::replay(session);
-    let ids = view
-        .items
-        .iter()
-        .filter_map(|item| session.id(item.line()?))
-        .skip(from)
-        .take(count);
-    let ids: Vec<String> = ids.map(|id| format!("{id:?}")).collect();
-    if ids.is_empty() {
-        return session.clone();
-    }
-    let event = format!(
-        r#"{{"type":"compact","id":"evt_d","at":"2026-01-01T00:00:00Z","strategy":"s","drop":[{}]}}"#,
-        ids.join(",")
-    );
-    with(session, &[event])
 }
 
 /// The texts of the view.
