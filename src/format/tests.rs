@@ -10,6 +10,7 @@ mod laws;
 pub mod small;
 pub mod truth;
 mod two_documents;
+mod unrecognized;
 
 use super::report::Report;
 use super::*;

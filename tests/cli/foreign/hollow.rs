@@ -1,7 +1,5 @@
 //! Files with the envelope of a format and content that the format does not have.
 
-use serde_json::{Value, json};
-
 /// Envelopes of formats with unknown messages.
 pub const HOLLOW: &[(&str, &str)] = &[
     (
@@ -101,39 +99,3 @@ pub const HOLLOW: &[(&str, &str)] = &[
 "#,
     ),
 ];
-
-/// Messages with only unknown part types, by format.
-pub fn holograms() -> Vec<(&'static str, String)> {
-    let parts = json!([{"type": "hologram", "payload": {"x": 1}}]);
-    let message = json!({"role": "user", "content": parts});
-    let shell = json!({"type": "user", "uuid": "a", "sessionId": "s", "message": message});
-    let lines = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    let meta = json!({"type": "session_meta", "payload": {"id": "s", "cwd": "/w"}});
-    let item = json!({"type": "message", "role": "user", "content": parts});
-    let pi =
-        json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"});
-    let gemini = json!({"sessionId": "s", "projectHash": "h", "startTime": "2026-01-01T00:00:00Z"});
-    let info = json!({"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1}});
-    vec![
-        ("anthropic", json!({"system": "s", "messages": [message]}).to_string()),
-        ("openai-chat", json!([message]).to_string()),
-        ("openai-responses", json!({"model": "m", "input": [message]}).to_string()),
-        ("openai-responses", json!({"model": "m", "input": [{"type": "hologram", "x": 1}]}).to_string()),
-        ("gemini", json!({"contents": [{"role": "user", "parts": [{"hologram": 1}]}]}).to_string()),
-        ("claude-code", lines(&[shell])),
-        ("codex", lines(&[meta, json!({"type": "response_item", "payload": item})])),
-        ("pi", lines(&[pi, json!({"type": "message", "id": "1", "parentId": null, "message": message})])),
-        ("gemini-cli", lines(&[gemini, json!({"id": "1", "type": "user", "content": [{"hologram": 1}]})])),
-        ("opencode", json!({"info": {"id": "ses_1"}, "messages": [{"info": info, "parts": parts}]}).to_string()),
-        ("goose", json!({"id": "s", "working_dir": "/w", "conversation": [{"role": "user", "created": 1, "content": parts}]}).to_string()),
-        ("cline-roo", json!([{"role": "user", "ts": 1, "content": parts}]).to_string()),
-        ("continue", json!({"sessionId": "s", "history": [{"message": message}]}).to_string()),
-        ("langchain", json!([{"type": "human", "data": {"content": parts}}]).to_string()),
-        ("vercel-ui", json!([{"id": "1", "role": "user", "parts": parts}]).to_string()),
-        ("claude-ai-export", json!([{"uuid": "a", "name": "n", "chat_messages": [{"uuid": "m", "sender": "human", "content": parts}]}]).to_string()),
-        ("sharegpt", json!({"messages": [{"role": "user", "content": [{"type": "hologram", "value": "x"}]}]}).to_string()),
-        ("aichat", "model: a:b\nmessages:\n- role: user\n  content:\n  - type: hologram\n    x: 1\n".to_string()),
-        ("goaitools", json!({"version": 1, "provider": "openai", "processed_length": 1, "messages": [message]}).to_string()),
-        ("picoclaw", json!({"key": "a:b", "messages": [message], "summary": ""}).to_string()),
-    ]
-}

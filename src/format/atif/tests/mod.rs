@@ -148,18 +148,3 @@ fn a_newer_version_and_compacted_steps_are_reported() {
         "{notes}"
     );
 }
-
-#[test]
-fn content_that_is_not_understood_is_damage() {
-    for step in [
-        r#"{"step_id": 6, "source": "somebody", "message": "a"}"#,
-        r#"{"step_id": 6, "source": "user"}"#,
-        r#"{"step_id": 6, "source": "user", "message": 1}"#,
-        r#"{"step_id": 6, "source": "agent", "message": "", "tool_calls": 1}"#,
-    ] {
-        let document = DOCUMENT.replace(r#"{"step_id": 6, "source": "user", "message": "Thanks."}"#, step);
-        let file = opened(FORMAT, &document);
-        assert!(file.report.is_damaged(), "{step}");
-        assert_eq!(shown(&file.sessions[0]).len(), 8);
-    }
-}

@@ -170,16 +170,3 @@ fn a_stream_is_read() {
     ];
     assert_eq!(after, format!("{STREAM}{}\n{}\n", lines[0], lines[1]));
 }
-
-#[test]
-fn content_that_is_not_understood_is_damage() {
-    for line in [
-        r#"{"type":"message","id":"z","message":{"role":"user","content":[{"type":"hologram","x":1}]}}"#,
-        r#"{"type":"message","id":"z","message":{"content":"a"}}"#,
-        r#"{"type":"message","id":"z"}"#,
-        r#"{"id":"z"}"#,
-    ] {
-        let file = opened(FORMAT, format!("{LOG}{line}\n"));
-        assert!(file.report.is_damaged(), "{line}");
-    }
-}

@@ -229,26 +229,3 @@ fn chunks_of_a_stream_are_one_message() {
     );
     hold(FORMAT, STREAM);
 }
-
-#[test]
-fn content_that_is_not_understood_is_damage() {
-    for (file, line) in [
-        (
-            LOG,
-            r#"{"type":"context.append_message","message":{"role":"user","body":"a"}}"#,
-        ),
-        (
-            LOG,
-            r#"{"type":"context.append_message","message":{"content":"a"}}"#,
-        ),
-        (LOG, r#"{"event":"a"}"#),
-        (CONTEXT, r#"{"role":"user","body":"a"}"#),
-        (
-            STREAM,
-            r#"{"timestamp":1,"message":{"type":"TurnBegin","payload":{}}}"#,
-        ),
-    ] {
-        let file = opened(FORMAT, format!("{file}{line}\n"));
-        assert!(file.report.is_damaged(), "{line}");
-    }
-}

@@ -223,16 +223,3 @@ fn a_file_of_a_subagent_is_a_sidechain() {
         json!({"kind": "sidechain", "parent": "s1"})
     );
 }
-
-#[test]
-fn content_that_is_not_understood_is_damage() {
-    for more in [
-        json!({"message": {"role": "user", "parts": [{"hologram": 1}]}}),
-        json!({"message": {"role": "user", "content": "a"}}),
-        json!({"message": "a"}),
-        json!({}),
-    ] {
-        let file = opened(FORMAT, [LOG, &line("z", "a8", "user", more.clone())].concat());
-        assert!(file.report.is_damaged(), "{more}");
-    }
-}
