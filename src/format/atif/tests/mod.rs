@@ -3,9 +3,7 @@
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{header, messages, shown};
-use crate::format::tests::truth;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Atif;
 
@@ -29,26 +27,6 @@ const DOCUMENT: &str = r#"{
  ]
 }
 "#;
-
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    BTreeMap::from([
-        ("input_total", number(&usage["prompt_tokens"])),
-        ("cache_read", number(&usage["cached_tokens"])),
-        (
-            "cache_write",
-            number(&usage["extra"]["cache_creation_input_tokens"]),
-        ),
-        ("output", number(&usage["completion_tokens"])),
-        ("reasoning", number(&usage["extra"]["reasoning_tokens"])),
-    ])
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, usage);
-}
 
 #[test]
 fn every_member_is_read() {

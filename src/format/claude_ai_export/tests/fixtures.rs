@@ -1,15 +1,12 @@
 //! Tests with public exports.
 
 use super::sessions;
-use crate::format::Format;
 use crate::format::tests::truth;
 use crate::model::json::{self, Dialect};
-use serde_json::Value;
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_has_its_expected_counts() {
-    truth::hold(Format::ClaudeAiExport, |_: &Value| Default::default());
+fn no_file_is_damaged() {
     for truth in truth::files("claude-ai-export") {
         let bytes = std::fs::read(&truth.path).unwrap();
         let (_, report) = sessions(&bytes);

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::sessions::SessionInput;
 use crate::format::tests::truth;
-use crate::format::{EditedSession, Format, WritePurpose, WriteTarget};
+use crate::format::{EditedSession, WritePurpose, WriteTarget};
 use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};

@@ -4,20 +4,6 @@ use super::super::ReadPurpose;
 use super::*;
 use crate::model::session::Class;
 
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_sample_files_have_their_expected_counts() {
-    // This file has one record of every kind; its expected counts treat attachments as passthrough records, but some of
-    // them are messages.
-    let heap = "stage0_all_event_types.jsonl";
-    truth::hold_but(
-        Format::ClaudeCode,
-        truth::anthropic_usage,
-        heap,
-        "foreign_records",
-    );
-}
-
 fn bodies(session: &Session) -> Vec<String> {
     (0..session.len())
         .map(|index| String::from_utf8_lossy(session.record(index).body).into_owned())

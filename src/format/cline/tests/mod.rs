@@ -5,12 +5,10 @@ use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::roles;
-use crate::format::tests::truth;
 use crate::format::{DocumentSource, Format, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Cline;
 
@@ -24,17 +22,6 @@ const RICH: &str = r#"{"version":1,"updated_at":"2026-08-11T09:00:00.000Z","agen
  {"id":"u3","role":"user","content":"a string"}
 ]}
 "#;
-
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    BTreeMap::from([
-        ("input_total", number("inputTokens")),
-        ("cache_read", number("cacheReadTokens")),
-        ("cache_write", number("cacheWriteTokens")),
-        ("output", number("outputTokens")),
-        ("reasoning", 0),
-    ])
-}
 
 fn messages(session: &Session) -> Vec<Value> {
     let lines = (0..session.len()).map(|index| session.record(index).body);
@@ -57,12 +44,6 @@ fn with_files(manifest: &Value, compaction: &Value) -> Session {
         bytes: RICH.as_bytes(),
     };
     read(&source, &mut Report::default()).unwrap().remove(0)
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, usage);
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{header, messages, roles, shown};
-use crate::format::tests::truth;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::CopilotCli;
 
@@ -24,25 +22,10 @@ const LOG: &str = r#"{"type":"session.start","data":{"sessionId":"s1","version":
 {"type":"user.message","data":{"content":"Use a lamp.","source":"skill-lamp","attachments":[]},"id":"e12","timestamp":"2026-08-03T07:00:10.000Z","parentId":"e11"}
 "#;
 
-/// Usage per message in the files is output only.
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let output = usage["outputTokens"].as_u64().unwrap_or(0);
-    let all = ["input_total", "cache_read", "cache_write", "reasoning"];
-    let all = all.into_iter().map(|name| (name, 0));
-    all.chain([("output", output)]).collect()
-}
-
 fn event(id: &str, parent: &str, kind: &str, data: Value) -> String {
     let event = json!({"type": kind, "data": data, "id": id, "parentId": parent,
         "timestamp": "2026-08-03T08:00:00.000Z"});
     format!("{event}\n")
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    // The totals of this session are only in its last event.
-    truth::hold_but(FORMAT, usage, "syn-compaction-subagent-rewind.jsonl", "usage");
 }
 
 #[test]

@@ -2,10 +2,8 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::truth;
 use crate::model::session::Session;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Cursor;
 
@@ -24,12 +22,6 @@ fn messages(session: &Session) -> Vec<Value> {
     let lines = (0..session.len()).map(|index| session.record(index).body);
     let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
     values.filter(|line| line["role"].is_string()).collect()
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
 #[test]

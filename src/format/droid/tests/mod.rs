@@ -3,11 +3,9 @@
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{header, roles};
-use crate::format::tests::truth;
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Droid;
 
@@ -40,12 +38,6 @@ fn messages(session: &Session) -> Vec<Value> {
 
 fn dropped(ids: &str) -> String {
     format!(r#"{{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:00Z","strategy":"x","drop":[{ids}]}}"#)
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
 #[test]

@@ -1,15 +1,9 @@
 //! Tests with public files, and invariants for every session.
 
 use super::{LINES, cut, document, returned, sessions, shown, through_lines, with, written};
+use crate::format::WritePurpose;
 use crate::format::tests::truth;
-use crate::format::{Format, WritePurpose};
 use crate::model::view::View;
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_has_its_expected_counts() {
-    truth::hold(Format::Goose, truth::anthropic_usage);
-}
 
 /// The available sessions, those of this repository first.
 fn inputs() -> Vec<(String, Vec<u8>)> {

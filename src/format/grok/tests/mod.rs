@@ -5,7 +5,6 @@ use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{header, messages, roles, shown};
 use crate::format::tests::truth;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::Grok;
 
@@ -37,16 +36,6 @@ const STREAM: &str = r#"{"timestamp":1785000001,"method":"session/update","param
 {"timestamp":1785000005,"method":"session/update","params":{"sessionId":"s9","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"It is "}},"_meta":{"promptId":"p1"}}}
 {"timestamp":1785000005,"method":"session/update","params":{"sessionId":"s9","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"cold."}},"_meta":{"promptId":"p1"}}}
 "#;
-
-fn usage(_: &Value) -> BTreeMap<&'static str, u64> {
-    BTreeMap::new()
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, usage);
-}
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]

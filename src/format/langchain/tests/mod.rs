@@ -5,7 +5,6 @@ use crate::format::report::Loss;
 use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{messages, roles};
-use crate::format::tests::truth;
 use crate::model::session::Session;
 use crate::model::view::View;
 use serde_json::{Value, json};
@@ -15,24 +14,6 @@ const FORMAT: Format = Format::Langchain;
 
 fn read(text: &str) -> Vec<Session> {
     opened(FORMAT, text).sessions
-}
-
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |raw: &Value| raw.as_u64().unwrap_or(0);
-    let details = &usage["input_token_details"];
-    BTreeMap::from([
-        ("input_total", number(&usage["input_tokens"])),
-        ("cache_read", number(&details["cache_read"])),
-        ("cache_write", number(&details["cache_creation"])),
-        ("output", number(&usage["output_tokens"])),
-        ("reasoning", number(&usage["output_token_details"]["reasoning"])),
-    ])
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_fixtures_have_their_expected_counts() {
-    truth::hold(FORMAT, usage);
 }
 
 /// Messages with all kinds of data, as dicts.

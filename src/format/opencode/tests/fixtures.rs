@@ -1,30 +1,9 @@
 //! Tests with public files, and invariants for every document.
 
 use super::{DOCUMENT, returned, sessions, shown, through_lines, with, written};
+use crate::format::WritePurpose;
 use crate::format::tests::truth;
-use crate::format::{Format, WritePurpose};
 use crate::model::view::View;
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// Cached tokens are not included in the input.
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let (read, write) = (number(&usage["cache"]["read"]), number(&usage["cache"]["write"]));
-    BTreeMap::from([
-        ("input_total", number(&usage["input"]) + read + write),
-        ("cache_read", read),
-        ("cache_write", write),
-        ("output", number(&usage["output"])),
-        ("reasoning", number(&usage["reasoning"])),
-    ])
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_has_its_expected_counts() {
-    truth::hold(Format::Opencode, usage);
-}
 
 /// The available documents, that of this repository first.
 fn documents() -> Vec<(String, Vec<u8>)> {

@@ -6,26 +6,10 @@ use crate::format::report::Report;
 use crate::format::tests::truth;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// Cached tokens are not included in the input.
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    let (read, write) = (number("cacheRead"), number("cacheWrite"));
-    BTreeMap::from([
-        ("input_total", number("input") + read + write),
-        ("cache_read", read),
-        ("cache_write", write),
-        ("output", number("output")),
-        ("reasoning", 0),
-    ])
-}
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn every_file_has_its_expected_counts() {
-    truth::hold(Format::Pi, usage);
+fn no_file_is_damaged() {
     for truth in truth::files("pi") {
         let mut report = Report::default();
         truth::read(Format::Pi, &truth.path, &mut report).unwrap();

@@ -3,10 +3,8 @@
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{header, messages, roles, shown};
-use crate::format::tests::truth;
 use crate::model::view::View;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 const FORMAT: Format = Format::QwenCode;
 
@@ -22,17 +20,6 @@ const LOG: &str = r#"{"uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp"
 {"uuid":"a8","parentUuid":"a7","sessionId":"s1","timestamp":"2026-08-20T06:00:08.000Z","type":"user","message":{"role":"user","parts":[{"text":"And now?"}]}}
 "#;
 
-fn usage(usage: &Value) -> BTreeMap<&'static str, u64> {
-    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    BTreeMap::from([
-        ("input_total", number("promptTokenCount")),
-        ("cache_read", number("cachedContentTokenCount")),
-        ("cache_write", 0),
-        ("output", number("candidatesTokenCount")),
-        ("reasoning", number("thoughtsTokenCount")),
-    ])
-}
-
 fn line(uuid: &str, parent: &str, kind: &str, more: Value) -> String {
     let mut line = json!({"uuid": uuid, "parentUuid": parent, "sessionId": "s1", "type": kind,
         "timestamp": "2026-08-20T07:00:00.000Z"});
@@ -43,13 +30,6 @@ fn line(uuid: &str, parent: &str, kind: &str, more: Value) -> String {
 
 fn content(role: &str, text: &str) -> Value {
     json!({"message": {"role": role, "parts": [{"text": text}]}})
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    // The signature is on a call and belongs to it.
-    truth::hold_but(FORMAT, usage, "syn-compression.jsonl", "signed_reasoning");
 }
 
 #[test]

@@ -45,8 +45,7 @@ fn turns(record: &[u8]) -> Vec<Value> {
 
 #[test]
 #[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn training_sets_have_the_expected_counts() {
-    truth::hold(FORMAT, |_: &Value| Default::default());
+fn training_sets_are_restored() {
     for truth in truth::files("sharegpt") {
         let mut report = Report::default();
         let sessions = truth::read(FORMAT, &truth.path, &mut report).unwrap();

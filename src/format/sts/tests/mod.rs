@@ -4,7 +4,6 @@ use crate::format::report::{Loss, Report};
 use crate::format::tests::bed::written;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::messages;
-use crate::format::tests::truth;
 use crate::format::{Format, WritePurpose};
 use crate::model::session::Session;
 use serde_json::{Value, json};
@@ -33,12 +32,6 @@ fn exported(lines: &[&str]) -> (Vec<Value>, Report) {
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect(),
         report,
     )
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn fixtures_have_their_counts() {
-    truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
 #[test]

@@ -5,7 +5,6 @@ use crate::format::report::Loss;
 use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{messages, roles};
-use crate::format::tests::truth;
 use crate::model::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,12 +19,6 @@ fn session(lines: &[&str]) -> Session {
     let mut session = Session::default();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
     session
-}
-
-#[test]
-#[cfg_attr(not(sample_data), ignore = "needs sample data: see tests/sample_data.rs")]
-fn the_fixtures_have_their_expected_counts() {
-    truth::hold(FORMAT, |_| BTreeMap::new());
 }
 
 /// Messages with all kinds of data.
