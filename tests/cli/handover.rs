@@ -1,6 +1,7 @@
 //! Tests conversions between programs: directory, branch and model, and content that only one of them can read.
 
 use crate::env::{Env, Run};
+use convo::format::Format;
 
 const CWD: &str = "/srv/depot";
 
@@ -216,18 +217,26 @@ const ENCRYPTED: &str = concat!(
 #[test]
 fn an_encrypted_compaction_is_not_sent_to_other_providers() {
     let env = Env::new();
-    for target in [
-        "claude-code", "anthropic", "cline-roo", "langchain", "openai-chat", "gemini", "gemini-cli", "pi",
-        "opencode", "goose", "continue", "sharegpt", "sts", "vercel-ui", "aichat", "markdown",
-    ] {
-        let built = env.pipe(&["cat", "--to", target], ENCRYPTED).status(0);
-        assert!(!built.out().contains("gAAAA"), "{target}: {built}");
-        assert!(built.out().contains("second"), "{target}: {built}");
-        built.says("parts (1)");
-    }
-    for target in ["codex", "openai-responses"] {
-        let built = env.pipe(&["cat", "-q", "--to", target], ENCRYPTED).status(0);
-        assert!(built.out().contains("gAAAAsecret"), "{built}");
+    let keeps_it = |format: Format| {
+        let keeping = [
+            Format::Native,
+            Format::Jsonl,
+            Format::Codex,
+            Format::OpenaiResponses,
+        ];
+        keeping.contains(&format)
+    };
+    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+        let built = env.pipe(&["cat", "--to", format.name()], ENCRYPTED).status(0);
+        assert_eq!(built.out().contains("gAAAAsecret"), keeps_it(format), "{built}");
+        assert!(built.out().contains("second"), "{built}");
+        // In aider's log, the call and its result are parts, too.
+        let parts = if format == Format::Aider {
+            "parts (3)"
+        } else {
+            "parts (1)"
+        };
+        assert_eq!(built.stderr.contains(parts), !keeps_it(format), "{built}");
     }
 }
 

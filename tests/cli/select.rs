@@ -1,6 +1,7 @@
 //! Tests `--last`, `--role`, `--tool` and the other filters of `show`, `cat` and `context`.
 
 use crate::env::Env;
+use convo::format::Format;
 
 fn roles(run: &crate::env::Run) -> String {
     let text = String::from_utf8(run.stdout.clone()).unwrap();
@@ -145,13 +146,12 @@ fn without_a_match_the_existing_names_are_listed() {
 #[test]
 fn a_selection_is_written_in_the_format_of_its_file() {
     let env = Env::with_chat();
-    let formats = [
-        "atif", "claude-code", "codex", "gemini-cli", "goose", "langchain", "opencode", "pi", "qwen-code",
-        "sharegpt", "sts", "vercel-ui",
-    ];
-    for format in formats {
+    // aichat cannot write a selection yet.
+    let is_tested = |format: &Format| format.is_read() && format.is_written() && *format != Format::Aichat;
+    for format in Format::ALL.into_iter().filter(is_tested).map(Format::name) {
         let whole = env.run(&["cat", "trip", "--to", format]).stdout;
-        let path = format!("{format}.json");
+        // Penguin's files are named after the session.
+        let path = format!("{format}/trip.json");
         env.write(&path, &whole);
         let run = env.run(&[
             "cat",

@@ -1,6 +1,7 @@
 //! Tests common properties of filters: no store, an empty input, blank lines, and only objects with `--json`.
 
 use crate::env::{BARE, CHAT, Env, OPENAI};
+use convo::format::Format;
 use serde_json::Value;
 
 /// Every command that reads a stream and prints a stream or findings.
@@ -46,22 +47,24 @@ fn empty_standard_input_is_an_empty_stream() {
         }
     }
     env.pipe(&["restore"], "").status(0);
-    let formats = [
-        "jsonl", "native", "openai-chat", "openai-responses", "anthropic", "gemini", "claude-code", "codex",
-        "gemini-cli", "pi", "picoclaw", "penguin", "penguiflow", "goaitools", "langchain", "sharegpt",
-        "aichat", "aider", "opencode", "goose", "continue", "vercel-ui", "cline-roo", "sts",
-    ];
-    for format in formats {
-        for verb in ["cat", "context", "count"] {
-            let run = env.pipe(&[verb, "--from", format], "").status(0);
-            assert!(run.stdout.is_empty(), "{verb} --from {format}: {run}");
-            let run = env.pipe(&[verb, "--from", format], "\n").status(0);
-            assert!(run.out().trim().is_empty(), "{verb} --from {format}: {run}");
+    for format in Format::ALL {
+        let name = format.name();
+        if format.is_read() {
+            for verb in ["cat", "context", "count"] {
+                let run = env.pipe(&[verb, "--from", name], "").status(0);
+                assert!(run.stdout.is_empty(), "{verb} --from {name}: {run}");
+                let run = env.pipe(&[verb, "--from", name], "\n").status(0);
+                assert!(run.out().trim().is_empty(), "{verb} --from {name}: {run}");
+            }
         }
-        let both = ["truncate", "--keep-last", "1", "--from", format, "--to", format];
-        assert!(env.pipe(&both, "").status(0).stdout.is_empty(), "{format}");
-        let run = env.pipe(&["cat", "--to", format], " \n").status(0);
-        assert!(run.out().trim().is_empty(), "cat --to {format}: {run}");
+        if format.is_read() && format.is_written() {
+            let both = ["truncate", "--keep-last", "1", "--from", name, "--to", name];
+            assert!(env.pipe(&both, "").status(0).stdout.is_empty(), "{name}");
+        }
+        if format.is_written() {
+            let run = env.pipe(&["cat", "--to", name], " \n").status(0);
+            assert!(run.out().trim().is_empty(), "cat --to {name}: {run}");
+        }
     }
     // A state begins with the first message.
     let run = env.pipe(&["append", "--from", "goaitools", "--to", "goaitools", "hi"], "");

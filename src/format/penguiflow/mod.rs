@@ -45,6 +45,7 @@ pub use turn::{PenguiflowTurn, TurnZone, artifacts};
 pub use write::request;
 
 use super::report::{Loss, LossSet, Report};
+use super::request::request_part::has_unknown_members;
 use super::{FormatSpec, ReadFn, WritePurpose, WriteTarget, written};
 use crate::error::{Error, Position, Result};
 use crate::model::health::Health;
@@ -232,7 +233,10 @@ fn count_message_losses(message: &Message<'_>, body: &[u8], purpose: WritePurpos
     let metadata = metadata.unwrap_or_default();
     if purpose == WritePurpose::Export {
         report.count_loss(Loss::Id, own(message.id.is_some()));
-        report.count_loss(Loss::Metadata, own(message.metadata.is_some()));
+        report.count_loss(
+            Loss::Metadata,
+            own(message.metadata.is_some() || has_unknown_members(body)),
+        );
         report.count_loss(
             Loss::Category,
             own(message.category() != message.role().category()),
@@ -240,7 +244,7 @@ fn count_message_losses(message: &Message<'_>, body: &[u8], purpose: WritePurpos
         report.count_loss(Loss::Arguments, message.tool_calls().len() as u64);
     } else {
         let noted = metadata.iter().any(|(name, _)| name != "penguiflow");
-        report.count_loss(Loss::Metadata, own(noted));
+        report.count_loss(Loss::Metadata, own(noted || has_unknown_members(body)));
     }
     report.count_loss(Loss::Name, own(message.name.is_some()));
     report.count_loss(Loss::Usage, own(json::member(body, "usage").is_some()));
