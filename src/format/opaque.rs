@@ -17,7 +17,7 @@ pub fn is_compaction(raw: &[u8]) -> bool {
     matches!(
         kind.as_deref(),
         Some("compaction" | "compaction_summary" | "context_compaction")
-    ) && json::member(raw, "encrypted_content").is_some_and(|raw| raw.starts_with(b"\""))
+    ) && json::string_member(raw, "encrypted_content").is_some()
 }
 
 /// The encrypted summary in an event.

@@ -373,7 +373,7 @@ impl<'a> CompactionSummary<'a> {
     fn read(raw: &'a [u8]) -> Option<CompactionSummary<'a>> {
         Some(CompactionSummary {
             before: MessageTarget::read(raw, "before"),
-            encoded: json::member(raw, "content").filter(|content| content.starts_with(b"\""))?,
+            encoded: json::string_member(raw, "content")?,
         })
     }
 

@@ -15,7 +15,7 @@ pub use build::{
 };
 pub use members::{
     ArrayElements, Member, Members, elements, items, list, member, member_string, member_text, members,
-    several,
+    several, string_member,
 };
 pub use same::same;
 pub use text::{EscapedOffsets, array, number, plain, push_text, quoted, text, texts, unescape};

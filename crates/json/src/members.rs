@@ -205,6 +205,11 @@ pub fn member_text<'a>(object: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     member(object, name).and_then(super::text)
 }
 
+/// A string member, quoted.
+pub fn string_member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    member(object, name).filter(|raw| raw.starts_with(b"\""))
+}
+
 /// The owned string of a member, like [`member_text`].
 pub fn member_string(object: &[u8], name: &str) -> Option<String> {
     member_text(object, name).map(Cow::into_owned)

@@ -153,8 +153,8 @@ type ReplyParts<'b> = (Vec<Vec<u8>>, ReplyMembers<'b>);
 
 fn members_next_to_messages<'b>(body: &'b [u8], stop: Option<&[u8]>) -> ReplyMembers<'b> {
     ReplyMembers {
-        id: json::member(body, "id").filter(|raw| raw.starts_with(b"\"")),
-        model: json::member(body, "model").filter(|raw| raw.starts_with(b"\"")),
+        id: json::string_member(body, "id"),
+        model: json::string_member(body, "model"),
         usage: json::member(body, "usage").filter(|raw| raw.starts_with(b"{")),
         stop_reason: stop.and_then(json::text).unwrap_or_default().into_owned(),
     }

@@ -108,7 +108,7 @@ fn without(rule: TableRule, history: &mut TurnHistory<'_, '_>, index: usize, bad
             let value = response
                 .and_then(|raw| json::member(raw, "response"))
                 .unwrap_or_default();
-            let output = json::member(value, "output").filter(|output| output.starts_with(b"\""));
+            let output = json::string_member(value, "output");
             let part = wrapped("text", quoted(&result_text(output.unwrap_or(value))));
             match is_separate {
                 true => texts.push(part),

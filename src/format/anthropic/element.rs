@@ -109,15 +109,12 @@ fn user(blocks: &[&[u8]], raw: &[u8]) -> Vec<AnnotatedDraft> {
     let is_result = |block: &&&[u8]| kind(block) == "tool_result";
     let mut drafts: Vec<AnnotatedDraft> = blocks.iter().filter(is_result).map(|raw| result(raw)).collect();
     if drafts.is_empty() {
-        let mut draft = AnnotatedDraft::new("user");
-        draft.raw("content", block::read_content(raw));
-        return vec![draft];
+        return vec![AnnotatedDraft::with_content("user", block::read_content(raw))];
     }
     let rest: Vec<_> = blocks.iter().filter(|block| !is_result(block)).collect();
     if !rest.is_empty() {
-        let mut draft = AnnotatedDraft::new("user");
-        draft.raw("content", array(rest.into_iter().map(|raw| block::read(raw))));
-        drafts.push(draft);
+        let content = array(rest.into_iter().map(|raw| block::read(raw)));
+        drafts.push(AnnotatedDraft::with_content("user", content));
     }
     drafts
 }

@@ -64,8 +64,7 @@ pub fn drafts(step: &[u8], is_lead: bool) -> Option<Vec<AnnotatedDraft>> {
     // A step with results only.
     let is_only_results = role == "system" && content == b"\"\"" && !shown.is_empty();
     if !is_only_results {
-        let mut draft = AnnotatedDraft::new(role);
-        draft.raw("content", content);
+        let mut draft = AnnotatedDraft::with_content(role, content);
         if role == "system" {
             draft.raw("category", if is_lead { "\"system\"" } else { "\"context\"" });
         }
@@ -124,8 +123,7 @@ fn result(result: &[u8]) -> Option<AnnotatedDraft> {
     let member = |name| json::member(result, name).filter(|raw| *raw != b"null");
     let content = member("content").map_or(Some(b"\"\"".to_vec()), content)?;
     let call = member("source_call_id");
-    let mut draft = AnnotatedDraft::new(if call.is_some() { "tool" } else { "user" });
-    draft.raw("content", content);
+    let mut draft = AnnotatedDraft::with_content(if call.is_some() { "tool" } else { "user" }, content);
     match call {
         Some(call) => drop(draft.raw("tool_call_id", call)),
         None => {
@@ -148,7 +146,7 @@ fn content(raw: &[u8]) -> Option<Vec<u8>> {
 
 fn part(part: &[u8]) -> Option<Vec<u8>> {
     let source = json::member(part, "source");
-    let inner = |name| json::member(source?, name).filter(|raw| raw.starts_with(b"\""));
+    let inner = |name| json::string_member(source?, name);
     match (json::member_text(part, "type")?.as_ref(), inner("path")) {
         ("text", _) => Some(draft::text_part(
             json::member(part, "text").filter(|raw| raw[0] == b'"')?,

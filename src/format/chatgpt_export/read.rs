@@ -205,8 +205,7 @@ impl<'a> TreeConverter<'a, '_> {
             content.append(more);
             count_attachments(node, self.report);
         }
-        let mut draft = AnnotatedDraft::new("tool");
-        draft.raw("content", content.value());
+        let mut draft = AnnotatedDraft::with_content("tool", content.value());
         if let Some(call) = call {
             draft.raw("tool_call_id", quoted(&call_id(&self.nodes[call])));
         }
@@ -246,8 +245,7 @@ impl<'a> TreeConverter<'a, '_> {
     fn end(&mut self) {
         self.end_answer();
         if let Some(first) = self.thoughts.first().map(|nth| &self.nodes[*nth]) {
-            let mut draft = AnnotatedDraft::new("assistant");
-            draft.raw("content", "null");
+            let mut draft = AnnotatedDraft::with_content("assistant", "null");
             self.add_pending_reasoning(&mut draft);
             self.finish(first, draft);
         }

@@ -30,7 +30,7 @@ impl<'a> Attachment<'a> {
                 let file = json::member(raw, "content")?;
                 let path = text("path").or_else(|| json::member_text(file, "path"))?;
                 Some(Attachment {
-                    content: json::member(file, "content").filter(|raw| raw.starts_with(b"\""))?,
+                    content: json::string_member(file, "content")?,
                     is_typed: false,
                     heading: Some(format!("Contents of {path}:\n\n")),
                 })

@@ -191,7 +191,7 @@ impl<'r> LineFactory<'r> {
         linked: bool,
     ) -> Vec<NewLine> {
         let blocks = blocks(content);
-        let model = json::member(body, "model").filter(|raw| raw.starts_with(b"\""));
+        let model = json::string_member(body, "model");
         let model = model.map(<[u8]>::to_vec).or_else(|| self.envelope.model.clone());
         let usage = json::member(body, "usage").filter(|raw| json::member(raw, "input_tokens").is_some());
         let hash = key::sha256(&[&first[..], b"\n", body].concat());

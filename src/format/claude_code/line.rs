@@ -240,7 +240,7 @@ impl<'a> LineMessage<'a> {
 
 /// The name of the member that refers to the parent of a line.
 pub fn parent_member(line: &[u8]) -> &'static str {
-    match json::member(line, "parentUuid").is_some_and(|raw| raw.starts_with(b"\"")) {
+    match json::string_member(line, "parentUuid").is_some() {
         true => "parentUuid",
         false => "logicalParentUuid",
     }

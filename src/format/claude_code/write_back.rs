@@ -89,7 +89,7 @@ fn change(
 }
 
 fn has_parent(new: &NewLine) -> bool {
-    json::member(&new.body, "parentUuid").is_some_and(|raw| raw.starts_with(b"\""))
+    json::string_member(&new.body, "parentUuid").is_some()
 }
 
 /// Returns an error if a log in which no line has a parent, so that it is read in line order, would get lines with one

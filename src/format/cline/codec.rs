@@ -90,9 +90,9 @@ impl Codec for Cline {
     }
 
     fn instructions(&self, about: &[u8]) -> Option<draft::AnnotatedDraft> {
-        let prompt = json::member(about, "system_prompt").filter(|raw| raw.starts_with(b"\""))?;
-        let mut message = draft::AnnotatedDraft::new("system");
-        message.raw("content", prompt).raw("category", "\"system\"");
+        let prompt = json::string_member(about, "system_prompt")?;
+        let mut message = draft::AnnotatedDraft::with_content("system", prompt);
+        message.raw("category", "\"system\"");
         Some(message)
     }
 

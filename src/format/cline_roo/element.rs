@@ -19,7 +19,7 @@ pub enum ElementKind {
 impl ElementKind {
     pub fn of(element: &[u8]) -> ElementKind {
         let is = |name| json::member(element, name) == Some(b"true");
-        let role = json::member(element, "role").is_some_and(|raw| raw.starts_with(b"\""));
+        let role = json::string_member(element, "role").is_some();
         match role {
             true if is("isSummary") => ElementKind::Summary,
             true if is("isTruncationMarker") => ElementKind::Marker,

@@ -30,7 +30,7 @@ pub fn event(
     let id = |prefix: &str, nth: usize| key::id_from(prefix, format!("{nth}\n{name}"));
     let items =
         json::member(payload, "replacement_history").and_then(|raw| json::elements(raw, Dialect::Strict));
-    let text = json::member(payload, "message").filter(|raw| raw.starts_with(b"\""));
+    let text = json::string_member(payload, "message");
     let text = text.unwrap_or(b"\"\"");
     let covers = before.ends.as_ref().map(json::texts);
     let is_summary = items.is_none() && before.inserted.is_empty();

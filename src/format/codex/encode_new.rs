@@ -87,7 +87,7 @@ pub fn write(
 fn model_of_reply<'a>(item: &'a Item, session: &'a Session) -> Option<&'a [u8]> {
     let is_reply = |traits: &Traits| traits.role == Role::Assistant;
     item.traits(session).filter(is_reply)?;
-    json::member(item.body(session), "model").filter(|raw| raw.starts_with(b"\""))
+    json::string_member(item.body(session), "model")
 }
 
 /// For each item of a view, the model of the next reply.

@@ -38,7 +38,7 @@ pub fn of_view(session: &Session, view: &View, own: bool, report: &mut Report) -
 /// Adds the types that items of a log and their parts always have.
 fn typed(item: Vec<u8>) -> Vec<u8> {
     let has_type = json::member(&item, "type").is_some();
-    let content = json::member(&item, "content").filter(|raw| raw.starts_with(b"\""));
+    let content = json::string_member(&item, "content");
     if has_type && content.is_none() {
         return item;
     }

@@ -34,7 +34,7 @@ impl ItemRole {
     /// The role of an item, from its members.
     pub fn of(item: &[u8]) -> ItemRole {
         let kind = json::member_text(item, "type").unwrap_or_default();
-        let text = |name| json::member(item, name).filter(|raw| raw.starts_with(b"\""));
+        let text = |name| json::string_member(item, name);
         match kind.as_ref() {
             "message" => match text("role").and_then(json::text).as_deref() {
                 Some("assistant") => ItemRole::Reply,

@@ -24,9 +24,7 @@ pub fn of_items(items: &[&[u8]], decoder: &mut dyn Decoder) -> AnnotatedDraft {
 
 /// The message of a display event.
 pub fn of_event(event: &[u8]) -> AnnotatedDraft {
-    let mut draft = AnnotatedDraft::new("user");
-    draft.raw("content", json::member(event, "message").unwrap_or(b"\"\""));
-    draft
+    AnnotatedDraft::with_content("user", json::member(event, "message").unwrap_or(b"\"\""))
 }
 
 /// The time of a message: that of its first line.

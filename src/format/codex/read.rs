@@ -144,8 +144,8 @@ impl<'a> MessageInfo<'a> {
         for (nth, line) in lines.iter().enumerate() {
             match &line.kind {
                 CodexLineKind::Turn(payload) => {
-                    model = json::member(payload, "model")
-                        .filter(|raw| raw.starts_with(b"\"") && *raw != UNKNOWN)
+                    model = json::string_member(payload, "model")
+                        .filter(|raw| *raw != UNKNOWN)
                         .or(model);
                 }
                 CodexLineKind::Event(name, payload) if name == "token_count" => {

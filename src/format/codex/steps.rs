@@ -142,6 +142,6 @@ pub fn steps(lines: &[CodexLine<'_>], meta: Option<usize>) -> Vec<RecordSource> 
 
 /// Whether a line is the display event of a user message.
 pub fn is_user_event(line: &CodexLine<'_>) -> bool {
-    let is_text = |event| json::member(event, "message").is_some_and(|raw| raw.starts_with(b"\""));
+    let is_text = |event| json::string_member(event, "message").is_some();
     matches!(&line.kind, CodexLineKind::Event(name, event) if name == "user_message" && is_text(event))
 }

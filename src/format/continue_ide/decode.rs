@@ -56,7 +56,7 @@ pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDra
         }
         results = self::results(reply, answered);
     } else if role == "tool"
-        && let Some(call) = json::member(message, "toolCallId").filter(|raw| raw.starts_with(b"\""))
+        && let Some(call) = json::string_member(message, "toolCallId")
     {
         draft.raw("tool_call_id", call);
     }

@@ -125,7 +125,7 @@ impl Codec for Copilot {
                         }
                     }
                     "assistant.reasoning" => {
-                        let content = json::member(own, "content").filter(|raw| raw.starts_with(b"\""));
+                        let content = json::string_member(own, "content");
                         reasoning = content.map(<[u8]>::to_vec);
                     }
                     "session.compaction_start" => begun = Some(nth),

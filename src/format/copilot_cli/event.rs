@@ -38,7 +38,7 @@ pub fn decode(
     let Some(data) = json::member(event, "data").filter(|raw| raw.starts_with(b"{")) else {
         return Decoded::Unrecognized;
     };
-    let string = |name| json::member(data, name).filter(|raw| raw.starts_with(b"\""));
+    let string = |name| json::string_member(data, name);
     let draft = match json::member_text(event, "type").as_deref() {
         Some("user.message") => string("content").map(|content| user(data, content)),
         Some("system.message") => string("content").map(|content| message_draft("system", content)),
@@ -63,14 +63,12 @@ pub fn decode(
 }
 
 fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
-    let mut draft = draft::AnnotatedDraft::new(role);
-    draft.raw("content", content);
-    draft
+    draft::AnnotatedDraft::with_content(role, content)
 }
 
 fn user(data: &[u8], content: &[u8]) -> draft::AnnotatedDraft {
     let files = json::list(data, "attachments").into_iter().filter_map(|file| {
-        let path = json::member(file, "path").filter(|raw| raw.starts_with(b"\""))?;
+        let path = json::string_member(file, "path")?;
         let mut part = ObjectBuilder::default();
         part.text("type", "file").raw("file", wrapped("filename", path));
         Some(part.finish())
@@ -153,7 +151,7 @@ fn call(request: &[u8]) -> Vec<u8> {
 
 /// The message of a call that no message requests.
 fn call_message(data: &[u8]) -> Option<draft::AnnotatedDraft> {
-    json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    json::string_member(data, "toolCallId")?;
     let mut draft = message_draft("assistant", b"\"\"");
     draft
         .raw("tool_calls", array([call(data)]))
@@ -162,7 +160,7 @@ fn call_message(data: &[u8]) -> Option<draft::AnnotatedDraft> {
 }
 
 fn result(data: &[u8]) -> Option<draft::AnnotatedDraft> {
-    let id = json::member(data, "toolCallId").filter(|raw| raw.starts_with(b"\""))?;
+    let id = json::string_member(data, "toolCallId")?;
     let inner = |object, name| json::member(json::member(data, object)?, name);
     let contents = [
         inner("result", "content"),

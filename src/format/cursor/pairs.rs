@@ -47,7 +47,7 @@ pub fn pairs(lines: &[Vec<u8>]) -> HashMap<usize, CallPairs> {
 
 /// The message of a line with these ids, in Anthropic form.
 pub fn message(line: &[u8], given: Option<&CallPairs>) -> Option<Vec<u8>> {
-    let role = json::member(line, "role").filter(|raw| raw.starts_with(b"\""))?;
+    let role = json::string_member(line, "role")?;
     let content = json::member(json::member(line, "message")?, "content")?;
     let mut given = given.into_iter().flatten();
     let blocks = json::elements(content, Dialect::Strict).map(|blocks| {

@@ -45,8 +45,8 @@ pub fn decode(line: &[u8]) -> Decoded {
         Some("tool_call") => id().map(|id| {
             let parameters = String::from_utf8_lossy(member("parameters").unwrap_or(b"{}"));
             let call = draft::call(id, member("toolName").unwrap_or(b"\"\""), &quoted(&parameters));
-            let mut draft = draft::AnnotatedDraft::new("assistant");
-            draft.raw("content", "null").raw("tool_calls", array([call]));
+            let mut draft = draft::AnnotatedDraft::with_content("assistant", "null");
+            draft.raw("tool_calls", array([call]));
             draft
         }),
         Some("tool_result") => id().map(|id| {
@@ -79,9 +79,8 @@ pub fn decode(line: &[u8]) -> Decoded {
 }
 
 fn message_draft(role: Option<&str>, text: Option<&[u8]>) -> Option<draft::AnnotatedDraft> {
-    let mut draft = draft::AnnotatedDraft::new(role?);
-    draft.raw("content", text.filter(|text| text.starts_with(b"\""))?);
-    Some(draft)
+    let text = text.filter(|text| text.starts_with(b"\""));
+    Some(draft::AnnotatedDraft::with_content(role?, text?))
 }
 
 /// Encodes a message: one line for its text, and one per call.

@@ -223,9 +223,10 @@ fn user(role: &str, parts: &[&[u8]], calls: &mut GeminiCallIds) -> Vec<Annotated
         }
     }
     if !contents.is_empty() || drafts.is_empty() {
-        let mut draft = AnnotatedDraft::new(native_role(role));
-        draft.raw("content", content(&contents));
-        drafts.push(draft);
+        drafts.push(AnnotatedDraft::with_content(
+            native_role(role),
+            content(&contents),
+        ));
     }
     drafts
 }
@@ -242,7 +243,7 @@ fn result(part: &[u8], response: &[u8], calls: &mut GeminiCallIds) -> AnnotatedD
     let value = json::member(response, "response").unwrap_or(b"null");
     let failed = json::member(value, "error").is_some();
     let only = |name| {
-        let text = json::member(value, name).filter(|raw| raw.starts_with(b"\""))?;
+        let text = json::string_member(value, name)?;
         extra_object(value, &[name]).is_none().then_some(text)
     };
     match only("output").or_else(|| only("error")) {

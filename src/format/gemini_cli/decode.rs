@@ -23,9 +23,7 @@ pub fn messages(record: &[u8]) -> Option<Vec<AnnotatedDraft>> {
 fn user(record: &[u8]) -> Vec<AnnotatedDraft> {
     let content = json::member(record, "content").unwrap_or(b"null");
     let Some(parts) = parts(content) else {
-        let mut draft = AnnotatedDraft::new("user");
-        draft.raw("content", content);
-        return vec![draft];
+        return vec![AnnotatedDraft::with_content("user", content)];
     };
     let mut drafts = of_parts("user", &parts);
     if let Some(first) = drafts.first_mut() {
@@ -48,11 +46,7 @@ fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
     let is_inline = parts.as_deref().is_some_and(is_inline);
     let mut draft = match &parts {
         Some(parts) => of_parts("model", parts).into_iter().next().unwrap_or_default(),
-        None => {
-            let mut draft = AnnotatedDraft::new("assistant");
-            draft.raw("content", content);
-            draft
-        }
+        None => AnnotatedDraft::with_content("assistant", content),
     };
     let list = |name| json::member(record, name).and_then(|raw| json::elements(raw, Dialect::Strict));
     let tools = list("toolCalls").unwrap_or_default();
@@ -77,7 +71,7 @@ fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
         if !tools.is_empty() && tools.iter().all(|tool| json::member(tool, "name").is_some()) {
             let mut calls = Vec::new();
             for tool in &tools {
-                let id = match json::member(tool, "id").filter(|raw| raw.starts_with(b"\"")) {
+                let id = match json::string_member(tool, "id") {
                     Some(id) => id.to_vec(),
                     None => quoted(&format!("call_{}", &key::sha256(tool)[..12])),
                 };
@@ -110,7 +104,7 @@ fn gemini(record: &[u8]) -> Vec<AnnotatedDraft> {
 
 /// Converts reasoning, with the subject separate; `None` if it is not text.
 fn reasoning_part(raw: &[u8]) -> Option<Vec<u8>> {
-    let text = json::member(raw, "description").filter(|raw| raw.starts_with(b"\""))?;
+    let text = json::string_member(raw, "description")?;
     let mut part = ObjectBuilder::default();
     part.text("type", "thinking").raw("text", text);
     for (name, value) in extra_members(raw, &["description"]) {

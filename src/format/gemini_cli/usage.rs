@@ -1,5 +1,6 @@
 //! Converts usage to the format's members.
 
+use crate::format::request::token_figures::Figures;
 use crate::model::json::{self, ObjectBuilder};
 
 /// The format's usage for a provider's report; `None` if its form is unknown.
@@ -8,40 +9,17 @@ pub fn tokens(usage: &[u8]) -> Option<Vec<u8>> {
     if has("input") && has("output") && has("total") {
         return Some(usage.to_vec());
     }
-    let number = |path: &[&str]| -> Option<u64> {
-        let raw = path.iter().try_fold(usage, |raw, name| json::member(raw, name))?;
-        json::number(raw)
-    };
-    let first = |paths: &[&[&str]]| paths.iter().find_map(|path| number(path));
-    let input = first(&[&["promptTokenCount"], &["prompt_tokens"], &["input_tokens"]])?;
-    let output = first(&[
-        &["candidatesTokenCount"],
-        &["completion_tokens"],
-        &["output_tokens"],
-    ])
-    .unwrap_or(0);
-    let cached = first(&[
-        &["cachedContentTokenCount"],
-        &["prompt_tokens_details", "cached_tokens"],
-        &["input_tokens_details", "cached_tokens"],
-    ]);
-    // Anthropic does not include cached tokens in the input; OpenAI includes reasoning in the output.
-    let read = number(&["cache_read_input_tokens"]);
-    let written = number(&["cache_creation_input_tokens"]).unwrap_or(0);
-    let within = first(&[
-        &["completion_tokens_details", "reasoning_tokens"],
-        &["output_tokens_details", "reasoning_tokens"],
-    ])
-    .unwrap_or(0);
+    let figures = Figures::of(usage)?;
+    let number = |name| json::member(usage, name).and_then(json::number::<u64>);
+    // OpenAI includes reasoning in the output.
+    let is_apart = has("thoughtsTokenCount") || has("reasoning");
+    let within = if is_apart { 0 } else { figures.reasoning };
     let figures = [
-        (
-            "input",
-            input.saturating_add(read.unwrap_or(0)).saturating_add(written),
-        ),
-        ("output", output.saturating_sub(within)),
-        ("cached", cached.or(read).unwrap_or(0)),
-        ("thoughts", number(&["thoughtsTokenCount"]).unwrap_or(within)),
-        ("tool", number(&["toolUsePromptTokenCount"]).unwrap_or(0)),
+        ("input", figures.sent()),
+        ("output", figures.output.saturating_sub(within)),
+        ("cached", figures.read),
+        ("thoughts", figures.reasoning),
+        ("tool", number("toolUsePromptTokenCount").unwrap_or(0)),
     ];
     let mut tokens = ObjectBuilder::default();
     for (name, figure) in figures {

@@ -6,10 +6,6 @@ use crate::format::request::contents::joined;
 use crate::format::request::{draft, mcp};
 use crate::model::json::{self, ObjectBuilder, quoted};
 
-fn string<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
-    json::member(object, name).filter(|raw| raw.starts_with(b"\""))
-}
-
 pub fn messages(element: &GooseMessage<'_>) -> Vec<Draft> {
     let (mut all, mut others) = (Vec::new(), Vec::new());
     for raw in &element.blocks {
@@ -46,27 +42,29 @@ fn message(is_model: bool, blocks: &[&[u8]]) -> draft::AnnotatedDraft {
     for block in blocks {
         let mut reasoning = ObjectBuilder::default();
         match kind(block).as_ref() {
-            "text" if string(block, "text").is_some() => {
-                parts.extend(string(block, "text").map(draft::text_part));
+            "text" if json::string_member(block, "text").is_some() => {
+                parts.extend(json::string_member(block, "text").map(draft::text_part));
             }
-            "thinking" if string(block, "thinking").is_some() => {
+            "thinking" if json::string_member(block, "thinking").is_some() => {
                 reasoning.text("type", "thinking");
                 for (name, own) in [("text", "thinking"), ("signature", "signature")] {
-                    reasoning.optional(name, string(block, own));
+                    reasoning.optional(name, json::string_member(block, own));
                 }
                 reasoning_parts.push(reasoning.finish());
             }
-            "redactedThinking" if string(block, "data").is_some() => {
+            "redactedThinking" if json::string_member(block, "data").is_some() => {
                 reasoning.text("type", "redacted_thinking");
-                reasoning.raw("data", string(block, "data").unwrap_or(b"\"\""));
+                reasoning.raw("data", json::string_member(block, "data").unwrap_or(b"\"\""));
                 reasoning_parts.push(reasoning.finish());
             }
-            "toolRequest" if string(block, "id").is_some() => calls.push(call(block)),
+            "toolRequest" if json::string_member(block, "id").is_some() => calls.push(call(block)),
             _ => parts.push(mcp::part(block)),
         }
     }
-    let mut message = draft::AnnotatedDraft::new(if is_model { "assistant" } else { "user" });
-    message.raw("content", joined(&parts, if is_model { b"null" } else { b"[]" }));
+    let mut message = draft::AnnotatedDraft::with_content(
+        if is_model { "assistant" } else { "user" },
+        joined(&parts, if is_model { b"null" } else { b"[]" }),
+    );
     message.list("tool_calls", &calls);
     message.list("reasoning", &reasoning_parts);
     message
@@ -74,10 +72,10 @@ fn message(is_model: bool, blocks: &[&[u8]]) -> draft::AnnotatedDraft {
 
 /// A call. One that goose could not parse has neither name nor arguments.
 fn call(block: &[u8]) -> Vec<u8> {
-    let id = string(block, "id").unwrap_or(b"\"\"");
+    let id = json::string_member(block, "id").unwrap_or(b"\"\"");
     let call = json::member(block, "toolCall").unwrap_or(b"{}");
     let value = json::member(call, "value").filter(|raw| raw.starts_with(b"{"));
-    let name = value.and_then(|value| string(value, "name"));
+    let name = value.and_then(|value| json::string_member(value, "name"));
     let arguments = value
         .and_then(|value| json::member(value, "arguments"))
         .unwrap_or(b"");
@@ -90,7 +88,7 @@ fn result(block: &[u8]) -> Option<draft::AnnotatedDraft> {
     if kind(block) != "toolResponse" {
         return None;
     }
-    let id = string(block, "id")?;
+    let id = json::string_member(block, "id")?;
     let result = json::member(block, "toolResult").unwrap_or(b"{}");
     let value = json::member(result, "value");
     let (content, failed) = match value {
@@ -101,7 +99,7 @@ fn result(block: &[u8]) -> Option<draft::AnnotatedDraft> {
             json::member(value, "isError") == Some(b"true"),
         ),
         _ => (
-            string(result, "error").unwrap_or(b"\"\"").to_vec(),
+            json::string_member(result, "error").unwrap_or(b"\"\"").to_vec(),
             json::member(result, "status") == Some(b"\"error\""),
         ),
     };
@@ -116,11 +114,12 @@ fn result(block: &[u8]) -> Option<draft::AnnotatedDraft> {
 /// The content for the blocks of a result.
 fn blocks(list: &[u8]) -> Vec<u8> {
     let blocks = json::items(list).into_iter();
-    let parts = blocks.map(
-        |block| match string(block, "text").filter(|_| kind(block) == "text") {
-            Some(text) => draft::text_part(text),
-            None => mcp::part(block),
-        },
-    );
+    let parts =
+        blocks.map(
+            |block| match json::string_member(block, "text").filter(|_| kind(block) == "text") {
+                Some(text) => draft::text_part(text),
+                None => mcp::part(block),
+            },
+        );
     joined(&parts.collect::<Vec<_>>(), b"[]")
 }

@@ -82,7 +82,7 @@ fn is_native(raw: &[u8]) -> bool {
 
 fn reasoning_block(raw: &[u8], report: &mut Report) -> Option<Vec<u8>> {
     let mut block = ObjectBuilder::default();
-    let string = |name| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
+    let string = |name| json::string_member(raw, name);
     let text = string("text").or(string("thinking"));
     match (kind(raw).as_ref(), text, string("data")) {
         ("redacted_thinking", _, Some(data)) => {

@@ -35,7 +35,7 @@ pub fn first_lines(lines: &[&[u8]]) -> Vec<usize> {
 /// Decodes the lines of a message.
 pub fn decode(lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
-    let string = |name| json::member(line, name).filter(|raw| raw.starts_with(b"\""));
+    let string = |name| json::string_member(line, name);
     let draft = match kind(line).as_deref() {
         Some("system") => string("content").map(|content| message_draft("system", content)),
         Some("user") => user(line),
@@ -62,14 +62,12 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
 }
 
 fn message_draft(role: &str, content: &[u8]) -> draft::AnnotatedDraft {
-    let mut draft = draft::AnnotatedDraft::new(role);
-    draft.raw("content", content);
-    draft
+    draft::AnnotatedDraft::with_content(role, content)
 }
 
 /// A part of a content; a part of unknown type is unchanged.
 fn part(part: &[u8]) -> Vec<u8> {
-    let string = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
+    let string = |name| json::string_member(part, name);
     match (kind(part).as_deref(), string("text"), string("url")) {
         (Some("text"), Some(text), _) => draft::text_part(text),
         (Some("image"), _, Some(url)) => {

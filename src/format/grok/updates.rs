@@ -148,11 +148,8 @@ pub fn decode(lines: &[&[u8]]) -> Decoded {
         };
     };
     let draft = match updates[0].message() {
-        Some((true, _)) => parts(&updates, "user_message_chunk").map(|parts| {
-            let mut draft = draft::AnnotatedDraft::new("user");
-            draft.raw("content", joined(&parts, b"\"\""));
-            draft
-        }),
+        Some((true, _)) => parts(&updates, "user_message_chunk")
+            .map(|parts| draft::AnnotatedDraft::with_content("user", joined(&parts, b"\"\""))),
         Some((false, _)) => assistant(&updates),
         None if updates[0].is_result() => result(&updates[0]),
         None => return Decoded::Passthrough,
@@ -212,8 +209,7 @@ fn assistant(updates: &[GrokUpdate<'_>]) -> Option<draft::AnnotatedDraft> {
     let calls = calls.filter(|call| known.insert(call.get("toolCallId")));
     let calls: Option<Vec<Vec<u8>>> = calls.map(call).collect();
     let calls = calls?;
-    let mut draft = draft::AnnotatedDraft::new("assistant");
-    draft.raw("content", joined(&annotated, b"null"));
+    let mut draft = draft::AnnotatedDraft::with_content("assistant", joined(&annotated, b"null"));
     if !reasoning_parts.is_empty() {
         let reasoning_parts = reasoning_parts.iter().map(|part| {
             let mut reasoning = ObjectBuilder::default();
@@ -248,10 +244,8 @@ fn result(update: &GrokUpdate<'_>) -> Option<draft::AnnotatedDraft> {
             None => inner.and_then(image).unwrap_or_else(|| element.to_vec()),
         }
     });
-    let mut draft = draft::AnnotatedDraft::new("tool");
-    draft
-        .raw("content", joined(&parts.collect::<Vec<_>>(), b"\"\""))
-        .raw("tool_call_id", id);
+    let mut draft = draft::AnnotatedDraft::with_content("tool", joined(&parts.collect::<Vec<_>>(), b"\"\""));
+    draft.raw("tool_call_id", id);
     let is_failed = update.text("status").as_deref() == Some("failed");
     draft.metadata("is_error", is_failed.then(|| b"true".to_vec()));
     Some(draft)

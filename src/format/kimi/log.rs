@@ -221,11 +221,9 @@ pub fn remove_prompts(
 pub fn decode(outline: &KimiOutline, nth: usize, lines: &[&[u8]]) -> Decoded {
     let line = lines[0];
     let draft = match kind(line).as_deref() {
-        Some("config.update" | "profile.bind") if outline.prompt == Some(nth) => prompt(line).map(|prompt| {
-            let mut draft = draft::AnnotatedDraft::new("system");
-            draft.raw("content", prompt);
-            draft
-        }),
+        Some("config.update" | "profile.bind") if outline.prompt == Some(nth) => {
+            prompt(line).map(|prompt| draft::AnnotatedDraft::with_content("system", prompt))
+        }
         Some("context.append_message") => {
             // The summary of a compaction; the compaction itself is another record.
             if origin(line).as_deref() == Some("compaction_summary") && !outline.kept.is_empty() {

@@ -18,7 +18,7 @@ pub fn of(object: &[u8]) -> Option<(String, Vec<u8>)> {
 
 /// A row with another message; a new one only has the session id.
 pub fn with(row: &[u8], message: &[u8], is_new: bool) -> Vec<u8> {
-    let is_text = json::member(row, "message").is_some_and(|raw| raw.starts_with(b"\""));
+    let is_text = json::string_member(row, "message").is_some();
     let message = match is_text {
         true => quoted(&String::from_utf8_lossy(message)),
         false => message.to_vec(),

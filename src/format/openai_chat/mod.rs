@@ -82,9 +82,7 @@ impl Interface for Chat {
     }
 
     fn instructions(&self, raw: &[u8]) -> AnnotatedDraft {
-        let mut draft = AnnotatedDraft::new("system");
-        draft.raw("content", raw);
-        draft
+        AnnotatedDraft::with_content("system", raw)
     }
 
     fn fault(&self, element: &[u8]) -> Option<String> {

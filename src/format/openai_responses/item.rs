@@ -25,7 +25,7 @@ fn kind(item: &[u8]) -> Cow<'_, str> {
 }
 
 fn is_message(item: &[u8]) -> bool {
-    kind(item) == "message" && json::member(item, "role").is_some_and(|role| role.starts_with(b"\""))
+    kind(item) == "message" && json::string_member(item, "role").is_some()
 }
 
 fn is_call(item: &[u8]) -> bool {
@@ -37,7 +37,7 @@ fn is_output(item: &[u8]) -> bool {
 }
 
 fn has_id(item: &[u8]) -> bool {
-    json::member(item, "call_id").is_some_and(|id| id.starts_with(b"\""))
+    json::string_member(item, "call_id").is_some()
 }
 
 /// Whether an item is a client's call, or its output, with a null `call_id`.

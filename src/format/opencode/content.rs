@@ -9,7 +9,7 @@ use crate::model::json;
 pub fn read(part: &[u8]) -> Option<Vec<u8>> {
     match kind(part).as_ref() {
         "text" => {
-            let text = json::member(part, "text").filter(|raw| raw.starts_with(b"\""));
+            let text = json::string_member(part, "text");
             Some(draft::text_part(text.unwrap_or(b"\"\"")))
         }
         "file" => Some(file(part)),
@@ -54,6 +54,6 @@ pub fn address(part: &[u8]) -> Option<(String, String)> {
 
 /// Whether a part is already an opencode file.
 pub fn is_own_file(part: &[u8]) -> bool {
-    let text = |name| json::member(part, name).is_some_and(|raw| raw.starts_with(b"\""));
+    let text = |name| json::string_member(part, name).is_some();
     kind(part) == "file" && text("url") && text("mime")
 }

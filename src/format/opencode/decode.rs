@@ -166,10 +166,7 @@ fn reasoning_part(part: &[u8]) -> Vec<u8> {
         .flat_map(|raw| extra_members(raw, &[]));
     for (_, provider) in providers {
         for (name, own) in signs {
-            reasoning.optional(
-                own,
-                json::member(provider, name).filter(|raw| raw.starts_with(b"\"")),
-            );
+            reasoning.optional(own, json::string_member(provider, name));
         }
     }
     reasoning.finish()
@@ -177,7 +174,7 @@ fn reasoning_part(part: &[u8]) -> Vec<u8> {
 
 /// A call and its result.
 fn tool(part: &[u8]) -> (Vec<u8>, Option<Draft>) {
-    let text = |name| json::member(part, name).filter(|raw| raw.starts_with(b"\""));
+    let text = |name| json::string_member(part, name);
     // Parts of older versions have no call id.
     let id = text("callID").or(text("id")).unwrap_or(b"\"\"");
     let tool = text("tool").unwrap_or(b"\"\"");

@@ -12,10 +12,8 @@ pub fn context(content: Vec<u8>) -> AnnotatedDraft {
 }
 
 fn user(content: Vec<u8>, category: Option<&str>) -> AnnotatedDraft {
-    let mut draft = AnnotatedDraft::new("user");
-    draft
-        .raw("content", content)
-        .optional("category", category.map(quoted));
+    let mut draft = AnnotatedDraft::with_content("user", content);
+    draft.optional("category", category.map(quoted));
     draft
 }
 

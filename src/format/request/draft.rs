@@ -27,6 +27,13 @@ impl AnnotatedDraft {
         draft
     }
 
+    /// A message of this role with this content.
+    pub fn with_content(role: &str, content: impl Into<Vec<u8>>) -> AnnotatedDraft {
+        let mut draft = AnnotatedDraft::new(role);
+        draft.raw("content", content);
+        draft
+    }
+
     pub fn role(&self) -> &str {
         let role = self.members.first();
         let quoted = role.and_then(|(_, value)| std::str::from_utf8(value).ok());
@@ -233,9 +240,7 @@ pub fn text_part(text: &[u8]) -> Vec<u8> {
 
 /// An element that is not an object of the API, as the only part of a model message.
 pub fn raw_draft(element: &[u8]) -> AnnotatedDraft {
-    let mut draft = AnnotatedDraft::new("assistant");
-    draft.raw("content", json::array([element]));
-    draft
+    AnnotatedDraft::with_content("assistant", json::array([element]))
 }
 
 /// The annotations of a call: the members without a native equivalent.

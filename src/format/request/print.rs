@@ -100,7 +100,7 @@ fn alone(api: Api, session: &Session, request: &ProviderRequest) -> Option<Vec<u
     let [element] = request.elements.as_slice() else {
         return None;
     };
-    let text = json::member(&element.raw, "content").filter(|raw| raw.starts_with(b"\""))?;
+    let text = json::string_member(&element.raw, "content")?;
     let mut built = ObjectBuilder::default();
     built.text("role", "user").raw("content", text);
     if built.finish() != element.raw {

@@ -62,10 +62,8 @@ impl Codec for Sharegpt {
     }
 
     fn instructions(&self, about: &[u8]) -> Option<AnnotatedDraft> {
-        let system = json::member(about, "system").filter(|raw| raw.starts_with(b"\""))?;
-        let mut message = AnnotatedDraft::new("system");
-        message.raw("content", system);
-        Some(message)
+        let system = json::string_member(about, "system")?;
+        Some(AnnotatedDraft::with_content("system", system))
     }
 
     fn remarks(&self, outline: &ShareGptOutline, about: &[u8], _: &[Vec<u8>]) -> Vec<String> {

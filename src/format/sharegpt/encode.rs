@@ -156,7 +156,7 @@ fn with_parts(annotated: &AnnotatedMessage<'_>, names: &Names, report: &mut Repo
     };
     let mut reasoning = Vec::new();
     for part in annotated.reasoning() {
-        match json::member(part, "text").filter(|raw| raw.starts_with(b"\"")) {
+        match json::string_member(part, "text") {
             Some(text) => reasoning.push(valued("reasoning", text)),
             None => report.count_loss(Loss::Reasoning, 1),
         }

@@ -116,8 +116,7 @@ fn message(raw: &[u8]) -> Option<draft::AnnotatedDraft> {
         None => b"null",
         Some(content) => string("content").filter(|text| *text == content)?,
     };
-    let mut draft = draft::AnnotatedDraft::new(&role);
-    draft.raw("content", content);
+    let mut draft = draft::AnnotatedDraft::with_content(&role, content);
     if let Some(reasoning) = string("reasoningContent").filter(|text| *text != b"\"\"") {
         draft.raw("reasoning", array([thinking(reasoning)]));
     }

@@ -14,7 +14,7 @@ pub fn ui_parts(raw: &[u8]) -> Option<Vec<UiPart>> {
 /// Converts a part; `None` if it is displayed but not sent.
 fn ui_part(raw: &[u8]) -> Option<UiPart> {
     let kind = text(raw, "type").unwrap_or_default();
-    let raw_text = json::member(raw, "text").filter(|raw| raw.starts_with(b"\""));
+    let raw_text = json::string_member(raw, "text");
     Some(match (kind.as_ref(), raw_text) {
         ("step-start", _) => UiPart::Border,
         ("text", Some(text)) => UiPart::Part(text_part(text)),
@@ -38,7 +38,7 @@ fn ui_part(raw: &[u8]) -> Option<UiPart> {
 }
 
 fn call(raw: &[u8], kind: &str) -> Option<UiCall> {
-    let own = |name: &str| json::member(raw, name).filter(|raw| raw.starts_with(b"\""));
+    let own = |name: &str| json::string_member(raw, name);
     let name = match kind.strip_prefix("tool-") {
         Some(name) => quoted(name),
         None => own("toolName")?.to_vec(),

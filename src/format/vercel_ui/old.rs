@@ -12,7 +12,7 @@ fn list<'a>(raw: &'a [u8], name: &str) -> Vec<&'a [u8]> {
 }
 
 fn string<'a>(raw: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    json::member(raw, name).filter(|raw| raw.starts_with(b"\"") && *raw != b"\"\"")
+    json::string_member(raw, name).filter(|raw| *raw != b"\"\"")
 }
 
 /// The pieces of a message.
@@ -138,12 +138,8 @@ fn ui_part(raw: &[u8]) -> Option<UiPart> {
 fn call(raw: &[u8]) -> Option<UiCall> {
     let done = json::member(raw, "state") == Some(b"\"result\"");
     Some(UiCall {
-        id: json::member(raw, "toolCallId")
-            .filter(|raw| raw.starts_with(b"\""))?
-            .to_vec(),
-        name: json::member(raw, "toolName")
-            .filter(|raw| raw.starts_with(b"\""))?
-            .to_vec(),
+        id: json::string_member(raw, "toolCallId")?.to_vec(),
+        name: json::string_member(raw, "toolName")?.to_vec(),
         arguments: json::member(raw, "args").map_or_else(|| b"\"\"".to_vec(), draft::text_of),
         result: done.then(|| CallResult {
             content: json::member(raw, "result").map_or_else(|| b"\"\"".to_vec(), draft::text_of),
