@@ -10,6 +10,9 @@
 //! native one, or Go reads more from it than it contains. The original is then stored in `metadata.goaitools.raw` and
 //! written back unless the message has changed. An element that is not a message is a `foreign` event, and is counted
 //! as a message, as in goaitools. A summary that this program wrote as a message is read as a summary again.
+//!
+//! The format is not one of the kit's codecs, because its messages are native: they keep their own members and need no
+//! residue, and an input can be compressed and in Base64.
 
 mod encode;
 mod message;

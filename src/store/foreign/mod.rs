@@ -1,5 +1,5 @@
 //! Files and directories of other systems: recognizes, checks and repairs them, and changes them in place without
-//! data loss. [`SYSTEMS`] is the table of systems; their names appear only here and in `format`.
+//! data loss. [`SYSTEMS`] is the table of systems. Files that need their names elsewhere are listed in `docs/architecture.md`.
 
 mod files;
 mod finding;
