@@ -122,16 +122,3 @@ fn reasoning_text(message: &Message<'_>) -> Option<String> {
     let text = texts.join("\n");
     (!text.is_empty()).then_some(text)
 }
-
-/// The answer of a run: `raw_answer`, or else the complete payload, as JSON unless it is a string.
-pub fn answer_of(payload: &[u8]) -> String {
-    let value = match json::member_text(payload, "raw_answer") {
-        Some(text) => return text.into_owned(),
-        None => payload,
-    };
-    match (json::text(value), value) {
-        (Some(text), _) => text.into_owned(),
-        (None, b"null") => String::new(),
-        (None, _) => String::from_utf8_lossy(&python::encode_value(value)).into_owned(),
-    }
-}

@@ -37,7 +37,7 @@ mod turn;
 mod write;
 
 pub use config::{memory, snapshot, with_memory};
-pub use digest::{Observation, answer_of, digest};
+pub use digest::{Observation, digest};
 pub use python::float_text;
 pub use read::read;
 pub use state::{PenguiflowState, PlacedTurn};
