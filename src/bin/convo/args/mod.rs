@@ -66,7 +66,7 @@ pub struct Global {
     /// json: one object per line on standard error. Implied by --json.
     #[arg(
         long,
-        value_name = "SPEC",
+        value_name = "FORM",
         global = true,
         hide_short_help = true,
         hide_possible_values = true
