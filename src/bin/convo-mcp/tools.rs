@@ -182,7 +182,7 @@ impl Tool {
             match given.get(parameter.name).filter(|value| !value.is_null()) {
                 Some(value) => parameter
                     .add(value, &mut call)
-                    .ok_or_else(|| format!("{}: not {}", parameter.name, parameter.spec()))?,
+                    .ok_or_else(|| format!("{}: not {}", parameter.name, parameter.form()))?,
                 None if parameter.is_needed() => return Err(format!("{}: missing", parameter.name)),
                 None => {}
             }
@@ -220,7 +220,7 @@ impl Parameter {
     }
 
     /// The expected type, for messages.
-    fn spec(&self) -> &'static str {
+    fn form(&self) -> &'static str {
         match self.kind {
             ParameterKind::Number => "a positive number",
             ParameterKind::Flag => "true or false",
