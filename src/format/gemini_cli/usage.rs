@@ -55,6 +55,14 @@ mod tests {
                 r#"{"input":1,"output":2,"total":9,"x":5e-06}"#,
                 Some(r#"{"input":1,"output":2,"total":9,"x":5e-06}"#),
             ),
+            (
+                r#"{"input_tokens":9,"cached_input_tokens":6,"output_tokens":4,"reasoning_output_tokens":1}"#,
+                Some(r#"{"input":9,"output":3,"cached":6,"thoughts":1,"tool":0,"total":13}"#),
+            ),
+            (
+                r#"{"input":3,"output":2,"cacheRead":7,"cacheWrite":1}"#,
+                Some(r#"{"input":11,"output":2,"cached":7,"thoughts":0,"tool":0,"total":13}"#),
+            ),
             (r#"{"x":1}"#, None),
         ];
         for (usage, wanted) in cases {
