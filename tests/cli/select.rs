@@ -146,8 +146,7 @@ fn without_a_match_the_existing_names_are_listed() {
 #[test]
 fn a_selection_is_written_in_the_format_of_its_file() {
     let env = Env::with_chat();
-    // aichat cannot write a selection yet.
-    let is_tested = |format: &Format| format.is_read() && format.is_written() && *format != Format::Aichat;
+    let is_tested = |format: &Format| format.is_read() && format.is_written();
     for format in Format::ALL.into_iter().filter(is_tested).map(Format::name) {
         let whole = env.run(&["cat", "trip", "--to", format]).stdout;
         // Penguin's files are named after the session.

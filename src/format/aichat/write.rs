@@ -36,11 +36,20 @@ pub fn write(
         losses::records(session, is_lossless, keeps_event, report);
     }
     let is_own = native::source_format(session).is_some_and(|format| format == NAME);
-    let file = match session.origin().filter(|_| is_own) {
-        Some(origin) => Cow::Borrowed(&origin.bytes[..]),
-        None => Cow::Owned(empty_file(session, purpose, report).into_bytes()),
+    let read = |file: &[u8]| read::session(&DocumentSource::alone(file), &mut Report::default());
+    let origin = session.origin().filter(|_| is_own);
+    let whole = origin.map(|origin| Ok((Cow::Borrowed(&origin.bytes[..]), read(&origin.bytes)?)));
+    let whole = whole
+        .transpose()?
+        .filter(|(_, (read, _))| begins_with(session, read));
+    let (file, (_, elements)) = match whole {
+        Some(whole) => whole,
+        None => {
+            let file = empty_file(session, purpose, report).into_bytes();
+            let elements = read(&file)?;
+            (Cow::Owned(file), elements)
+        }
     };
-    let (_, elements) = read::session(&DocumentSource::alone(&file), &mut Report::default())?;
     let writer = ListWriter {
         session,
         view,
@@ -53,6 +62,12 @@ pub fn write(
     let built = with_lists(&file, &lists)?;
     check(&built, &lists)?;
     written(out.write_all(&built))
+}
+
+/// Whether a session has all lines of its file, apart from the header, which names the file. A selection lacks some.
+fn begins_with(session: &Session, file: &Session) -> bool {
+    session.len() >= file.len()
+        && (1..file.len()).all(|line| session.record(line).body == file.record(line).body)
 }
 
 /// Writes a session back to its file.

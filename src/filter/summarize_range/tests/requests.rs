@@ -153,7 +153,7 @@ fn results_are_whole_unless_their_length_is_limited() {
     assert!(whole[0].contains(&result), "a result is shortened unasked");
     let (same, short) = given(Some(300), None);
     assert_eq!(same, sha256, "the fingerprint is that of the whole lines");
-    let has_mark = |text: &str| text.contains("\\n[convo: 21,711 of 22,011 bytes elided]\\n");
+    let has_mark = |text: &str| text.contains("\\n[convo: 21,714 of 22,011 bytes elided]\\n");
     assert!(has_mark(&short[0]), "{}", short[0]);
     assert!(short[0].contains("begun 01234") && short[0].contains("ended"));
     assert!(
