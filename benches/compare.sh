@@ -123,8 +123,8 @@ print(f"{sys.argv[1]:44} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 PY
 }
 log=$work/long/sessions/long.jsonl
-for verb in "restore --list long" "fsck --repair"; do
-    memory "$verb" "$verb"
+for command in "restore --list long" "fsck --repair"; do
+    memory "$command" "$command"
 done
 cp "$log" "$work/sound.jsonl"
 for damage in "torn last line" "garbage" "line twice" "NUL bytes"; do

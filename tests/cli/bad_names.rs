@@ -69,14 +69,14 @@ fn hostile_names_match_no_session() {
     let env = Env::with_chat();
     let before = env.files();
     for name in HOSTILE.into_iter().filter(|name| *name != "@last") {
-        for verb in [
+        for command in [
             &["cat"][..],
             &["remove"],
             &["remove", "--purge"],
             &["alias", "resolve"],
         ] {
-            let run = env.run(&[verb, &["--", name]].concat());
-            assert!([2, 66, 77].contains(&run.status), "{verb:?} {name:?}: {run}");
+            let run = env.run(&[command, &["--", name]].concat());
+            assert!([2, 66, 77].contains(&run.status), "{command:?} {name:?}: {run}");
         }
     }
     let long = "a".repeat(300);
@@ -103,9 +103,9 @@ fn a_name_that_two_sessions_begin_with() {
     env.run(&["new", "--id", "trip-2"]).fine();
     env.run(&["new", "--id", "tram"]).fine();
     snapshot!("bad_ambiguous", env.run(&["cat", "tr"]).status(66));
-    for verb in ["append", "remove", "show", "count"] {
-        let mut arguments = vec![verb, "tr"];
-        arguments.extend((verb == "append").then_some("x"));
+    for command in ["append", "remove", "show", "count"] {
+        let mut arguments = vec![command, "tr"];
+        arguments.extend((command == "append").then_some("x"));
         env.run(&arguments).status(66).says("tram, trip, trip-2");
     }
     env.run(&["cat", "trip"]).fine().gives(CHAT);

@@ -42,7 +42,7 @@ fn the_active_branch_is_read_and_skipped_ones_are_reported() {
     let run = env.run(&["truncate", "--keep-last", "9", "tree.jsonl"]).status(0);
     assert_eq!(message_ids(run.out()), ["abe"]);
     run.says("skipped 2 branches; include them with --all-branches, or read one with --branch N");
-    for verb in [
+    for command in [
         &["count"][..],
         &["show"],
         &["list"],
@@ -51,8 +51,8 @@ fn the_active_branch_is_read_and_skipped_ones_are_reported() {
         &["summarize", "--with", "extract", "--keep-last", "9"],
         &["check", "--for", "anthropic"],
     ] {
-        let run = env.run(&[verb, &["tree.jsonl"]].concat()).status(0);
-        assert!(!run.out().contains("says c"), "{verb:?}: {}", run.out());
+        let run = env.run(&[command, &["tree.jsonl"]].concat()).status(0);
+        assert!(!run.out().contains("says c"), "{command:?}: {}", run.out());
         run.says("skipped 2 branches");
     }
     let text = env.run(&["context", "--to", "jsonl", "-q", "tree.jsonl"]).fine();
@@ -124,9 +124,9 @@ fn branches_are_lost_in_other_formats_and_strict_refuses() {
     assert!(run.out().contains("says e") && !run.out().contains("says c"));
     run.says("branches (2)");
     // This format can represent the whole active branch.
-    for verb in [&["truncate", "--keep-last", "9"][..], &["cat"]] {
+    for command in [&["truncate", "--keep-last", "9"][..], &["cat"]] {
         let run = env
-            .run(&[verb, &["--to", "penguin", "--strict", "tree.jsonl"]].concat())
+            .run(&[command, &["--to", "penguin", "--strict", "tree.jsonl"]].concat())
             .status(65);
         assert_eq!(run.out(), "");
         run.says("branches (").says("--strict");

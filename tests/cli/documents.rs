@@ -43,15 +43,15 @@ const HIDDEN: [&str; 1] = ["--expect-provider"];
 #[test]
 fn documented_commands_for_other_systems_exist() {
     let text = document("systems.md");
-    let verbs = help(&[]);
-    let verbs: BTreeSet<&str> = verbs
+    let commands = help(&[]);
+    let commands: BTreeSet<&str> = commands
         .lines()
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase()))
         .collect();
     let mut known = BTreeMap::new();
-    for verb in &verbs {
-        known.insert(*verb, options(&help(&[verb])));
+    for command in &commands {
+        known.insert(*command, options(&help(&[command])));
     }
     let mut looked_at = 0;
     for words in quoted(&text).map(|span| span.split([' ', '\\', '|']).collect::<Vec<_>>()) {
@@ -71,7 +71,7 @@ fn documented_commands_for_other_systems_exist() {
                 None if PLUGINS.contains(&words[0]) => {}
                 None => assert!(
                     known.values().any(|options| options.contains(option)),
-                    "{words:?}: {option} is an option of no verb"
+                    "{words:?}: {option} is an option of no command"
                 ),
             }
         }

@@ -66,9 +66,9 @@ fn an_event_is_written_in_every_format_and_can_be_dropped() {
                 .status(0);
             assert!(sent.out().contains("a door opened"), "{format} for {to}: {sent}");
         }
-        for verb in SMALLER {
-            let run = env.pipe(&[verb, &both].concat(), &grown.stdout);
-            assert!(run.out().contains("a door opened"), "{format} {verb:?}: {run}");
+        for command in SMALLER {
+            let run = env.pipe(&[command, &both].concat(), &grown.stdout);
+            assert!(run.out().contains("a door opened"), "{format} {command:?}: {run}");
         }
     }
 }
@@ -90,17 +90,20 @@ fn an_event_is_kept_until_the_model_has_seen_it() {
         (&requested, &["a door opened", "it rained", "What now?"]),
     ] {
         // A number of messages counts context messages too.
-        for verb in SMALLER.iter().filter(|verb| !verb.contains(&"--keep-messages")) {
-            let run = env.pipe(verb, session.out());
+        for command in SMALLER
+            .iter()
+            .filter(|command| !command.contains(&"--keep-messages"))
+        {
+            let run = env.pipe(command, session.out());
             for text in what
                 .iter()
-                .filter(|text| verb[2] == "--keep-last" || !text.starts_with("turn"))
+                .filter(|text| command[2] == "--keep-last" || !text.starts_with("turn"))
             {
-                assert!(run.out().contains(text), "{text}, {verb:?}: {run}");
+                assert!(run.out().contains(text), "{text}, {command:?}: {run}");
             }
             let shrunk =
                 !run.out().contains(&"and so on ".repeat(30)) || run.out().len() < session.out().len();
-            assert!(shrunk || verb[0] == "summarize", "{verb:?}: {run}");
+            assert!(shrunk || command[0] == "summarize", "{command:?}: {run}");
         }
         let run = env
             .pipe(&["context", "-q", "--budget", "400"], session.out())
@@ -128,15 +131,15 @@ fn an_event_is_kept_in_stores_and_pairs() {
     let env = Env::with_chat();
     env.run(&["append", "trip", "--event", "a door opened"]).fine();
     env.run(&["append", "trip", "What now?"]).fine();
-    for verb in [
+    for command in [
         &["truncate", "-q", "trip", "--keep-last", "1"][..],
         &["compact", "-q", "trip", "--keep-last", "1"],
     ] {
-        env.run(verb).status(0);
+        env.run(command).status(0);
         let view = env.run(&["context", "trip"]).fine();
         assert!(
             view.out().contains("a door opened") && view.out().contains("What now?"),
-            "{verb:?}: {view}"
+            "{command:?}: {view}"
         );
         env.run(&["restore", "-q", "trip"]).status(0);
     }

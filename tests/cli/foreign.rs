@@ -20,8 +20,8 @@ fn unsupported_formats_are_refused_by_name() {
             .says(&problem)
             .says("hint: ")
             .gives(format!("{name}\n"));
-        for verb in ["count", "cat", "show"] {
-            env.pipe(&[verb], text).status(65).says(&problem).gives("");
+        for command in ["count", "cat", "show"] {
+            env.pipe(&[command], text).status(65).says(&problem).gives("");
         }
         let run = env.pipe(&["detect", "--json"], text).status(65);
         let found: Value = serde_json::from_str(run.out()).unwrap();
@@ -46,8 +46,8 @@ fn damaged_zstd_data_is_named() {
 fn an_envelope_without_known_content_is_refused() {
     let env = Env::new();
     for (format, text) in HOLLOW {
-        for verb in ["count", "cat"] {
-            env.pipe(&[verb], text).status(65);
+        for command in ["count", "cat"] {
+            env.pipe(&[command], text).status(65);
         }
         let run = env.pipe(&["detect", "--json"], text);
         let found: Value = serde_json::from_str(run.out()).unwrap();
@@ -155,8 +155,8 @@ fn files_of_the_collection_are_not_read_as_something_else() {
         }
         assert_eq!(found.status, 65, "{found}");
         assert_ne!(verdict["confidence"], "certain", "{found}");
-        for verb in ["count", "cat"] {
-            env.run(&[verb, path]).status(65);
+        for command in ["count", "cat"] {
+            env.run(&[command, path]).status(65);
         }
         if let Some(program) = rule["by_name"].as_str() {
             assert!(found.stderr.contains(program), "{found}");

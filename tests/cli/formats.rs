@@ -29,21 +29,21 @@ use crate::env::Env;
 
 /// Runs every command on a file: it is detected, its own format returns the original bytes, and another format
 /// contains `text`.
-fn every_verb_takes(env: &Env, path: &str, format: &str, file: &str, text: &str) {
-    every_verb_reads(env, path, format, text);
+fn every_command_takes(env: &Env, path: &str, format: &str, file: &str, text: &str) {
+    every_command_reads(env, path, format, text);
     env.run(&["check", "--for", "anthropic", path]).status(0);
     env.run(&["cat", "--to", format, path]).fine().gives(file);
 }
 
 /// The same for a format to which no other sessions can be converted.
-fn every_verb_reads(env: &Env, path: &str, format: &str, text: &str) {
+fn every_command_reads(env: &Env, path: &str, format: &str, text: &str) {
     let detected = env.run(&["detect", path]).fine();
     assert!(detected.out().contains(format), "{detected}");
     env.run(&["count", path]).fine();
     let chat = env.run(&["cat", "--to", "openai-chat", path]).status(0);
     assert!(chat.out().contains(text), "{chat}");
-    for verb in [&["show"][..], &["migrate"], &["compact", "--budget", "4000"]] {
-        env.run(&[verb, &[path]].concat()).status(0);
+    for command in [&["show"][..], &["migrate"], &["compact", "--budget", "4000"]] {
+        env.run(&[command, &[path]].concat()).status(0);
     }
 }
 

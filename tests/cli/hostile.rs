@@ -57,14 +57,14 @@ fn text_cannot_imitate_a_message_of_another_format() {
                 assert_eq!(back, messages(&input), "{hostile:?}");
             }
         }
-        for verb in [
+        for command in [
             &["show"][..],
             &["list"],
             &["count"],
             &["split", "--out", "parts", "--every-turns", "1"],
         ] {
             let path = env.write("in.jsonl", &input);
-            env.run(&[verb, &[path.to_str().unwrap()]].concat()).status(0);
+            env.run(&[command, &[path.to_str().unwrap()]].concat()).status(0);
         }
     }
     assert!(

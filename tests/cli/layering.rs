@@ -387,11 +387,11 @@ fn the_library_and_commands_use_no_other_command() {
         }
         let own = module(inside)[0].clone();
         for path in paths(&file.code, "crate") {
-            if let [first, verb, ..] = &path[..]
+            if let [first, command, ..] = &path[..]
                 && first == "commands"
-                && is_verb(verb)
+                && is_command(command)
             {
-                assert_eq!(*verb, own, "{} uses the verb {verb}", file.name);
+                assert_eq!(*command, own, "{} uses the command {command}", file.name);
             }
         }
         let top = inside.matches('/').count() == 0 || inside.ends_with("/mod.rs");
@@ -404,7 +404,7 @@ fn the_library_and_commands_use_no_other_command() {
 }
 
 /// Whether a name is a command's rather than shared by all commands.
-fn is_verb(name: &str) -> bool {
+fn is_command(name: &str) -> bool {
     let dir = source().join("bin/convo/commands");
     dir.join(name).is_dir() || dir.join(format!("{name}.rs")).is_file()
 }
@@ -482,9 +482,9 @@ fn every_command_has_a_test_file_of_its_name() {
         let Some(inside) = file.name.strip_prefix("bin/convo/commands/") else {
             continue;
         };
-        let verb = module(inside)[0].clone();
-        if verb != "mod" && verb != "generate" {
-            let test = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cli/{verb}.rs"));
+        let command = module(inside)[0].clone();
+        if command != "mod" && command != "generate" {
+            let test = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cli/{command}.rs"));
             assert!(test.is_file(), "there is no {}", test.display());
         }
     }

@@ -25,7 +25,7 @@ const MOST: u32 = 8;
 const TRIES: usize = 3;
 
 /// Arguments of every command that reads a session, with `@` as the file, then the writers of formats.
-const VERBS: &[&[&str]] = &[
+const COMMANDS: &[&[&str]] = &[
     &["count", "@"],
     &["cat", "@"],
     &["context", "@"],
@@ -130,19 +130,19 @@ fn is_linear(size: usize, shape: impl Fn(usize) -> String) {
         .into_iter()
         .filter(|to| to.is_written() && *to != Format::Native);
     let exports = written.map(|to| vec!["cat", "@", "--to", to.name()]);
-    let verbs = VERBS.iter().map(|verb| verb.to_vec()).chain(exports);
-    let slow: Vec<String> = verbs
-        .filter_map(|verb| slow(&env, &verb, &small, &large))
+    let commands = COMMANDS.iter().map(|command| command.to_vec()).chain(exports);
+    let slow: Vec<String> = commands
+        .filter_map(|command| slow(&env, &command, &small, &large))
         .collect();
     assert!(slow.is_empty(), "{}", slow.join("\n"));
 }
 
 /// Reports a command whose cost grows too fast.
-fn slow(env: &Env, verb: &[&str], small: &Path, large: &Path) -> Option<String> {
+fn slow(env: &Env, command: &[&str], small: &Path, large: &Path) -> Option<String> {
     slower(
-        &verb.join(" "),
-        || cost(env, verb, small),
-        || cost(env, verb, large),
+        &command.join(" "),
+        || cost(env, command, small),
+        || cost(env, command, large),
     )
 }
 
@@ -395,14 +395,14 @@ fn unconfirmed_continuations() {
     let claimed = |count| claimed(count, |_| "p".to_string());
     let (small, large) = (claimed(100), claimed(400));
     let input = small.write("none", "");
-    for verb in [
+    for command in [
         &["fsck"][..],
         &["fsck", "--repair"],
         &["fsck", "--repair", "--link", "c7"],
         &["list"],
     ] {
-        let of = |env: &Env| cost(env, verb, &input);
-        let slow = slower(&verb.join(" "), || of(&small), || of(&large));
+        let of = |env: &Env| cost(env, command, &input);
+        let slow = slower(&command.join(" "), || of(&small), || of(&large));
         assert_eq!(slow, None);
     }
 }

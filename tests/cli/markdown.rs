@@ -147,13 +147,16 @@ fn web_images_are_shown_on_request() {
         !links.out().contains("\n![") && links.out().contains("\\![x]("),
         "{links}"
     );
-    for verb in [
+    for command in [
         &["cat"][..],
         &["context"],
         &["compact", "--mask-tools"],
         &["truncate", "--keep-last", "9"],
     ] {
-        let run = env.pipe(&[verb, &["-q", "--to", "markdown", "--images"]].concat(), &input);
+        let run = env.pipe(
+            &[command, &["-q", "--to", "markdown", "--images"]].concat(),
+            &input,
+        );
         let page = run.out();
         for shown in [
             format!("\n![x]({url}) \\![y](javascript"),
@@ -163,7 +166,7 @@ fn web_images_are_shown_on_request() {
             format!("\n![t]({url})"),
         ] {
             let shown = shown.replace("](javascript", "]\\(javascript");
-            assert!(page.contains(&shown), "{verb:?}: {shown}: {run}");
+            assert!(page.contains(&shown), "{command:?}: {shown}: {run}");
         }
         assert!(
             page.contains("[s]\\: javascript") && !page.contains("![f]"),

@@ -27,8 +27,8 @@ fn an_unchanged_value_keeps_its_bytes() {
         ("openai-chat", TURNS),
         ("anthropic", TURNS),
     ] {
-        for verb in IDLE {
-            let arguments = [verb, &["--from", format, "--to", format]].concat();
+        for command in IDLE {
+            let arguments = [command, &["--from", format, "--to", format]].concat();
             env.pipe(&arguments, value).fine().gives(value);
         }
     }
@@ -38,9 +38,9 @@ fn an_unchanged_value_keeps_its_bytes() {
 fn a_file_changed_in_place_keeps_unchanged_bytes() {
     let env = Env::new();
     env.write("a.json", REQUEST);
-    for verb in &IDLE[1..] {
-        env.run(&[*verb, &["-i", "a.json"]].concat()).fine();
-        assert_eq!(env.read("a.json"), REQUEST, "{verb:?}");
+    for command in &IDLE[1..] {
+        env.run(&[*command, &["-i", "a.json"]].concat()).fine();
+        assert_eq!(env.read("a.json"), REQUEST, "{command:?}");
     }
     env.run(&[
         "truncate", "-q", "--keep-last", "9", "--to", "openai-chat", "-o", "b.json", "a.json",
@@ -67,8 +67,8 @@ fn changed_and_converted_values_are_encoded_again() {
 #[test]
 fn several_sessions_in_one_value_keep_their_bytes() {
     let env = Env::new();
-    for verb in IDLE {
-        env.pipe(&[verb, &["--to", "openai-chat"]].concat(), REQUESTS)
+    for command in IDLE {
+        env.pipe(&[command, &["--to", "openai-chat"]].concat(), REQUESTS)
             .fine()
             .gives(REQUESTS);
     }

@@ -53,8 +53,8 @@ impl Pair {
     }
 
     #[must_use]
-    fn run(&self, verb: &str, options: &[&str]) -> Run {
-        self.env.run(&[&[verb, "p/s.jsonl", "-i"], options].concat())
+    fn run(&self, command: &str, options: &[&str]) -> Run {
+        self.env.run(&[&[command, "p/s.jsonl", "-i"], options].concat())
     }
 
     #[must_use]

@@ -58,9 +58,9 @@ impl TestDir {
     }
 
     #[must_use]
-    fn run(&self, verb: &str, options: &[&str]) -> Run {
+    fn run(&self, command: &str, options: &[&str]) -> Run {
         let path = format!("p/{NAME}.json");
-        self.env.run(&[&[verb, &path][..], options].concat())
+        self.env.run(&[&[command, &path][..], options].concat())
     }
 
     fn text(&self, ending: &str) -> String {
@@ -78,7 +78,7 @@ impl TestDir {
 
     /// Asserts that a change is rejected with this status and every byte is unchanged.
     #[track_caller]
-    fn refuses(&self, status: i32, says: &str, verb: &str, options: &[&str]) {
+    fn refuses(&self, status: i32, says: &str, command: &str, options: &[&str]) {
         let all = || {
             let read = |name: &String| fs::read(self.env.work().join("p").join(name)).unwrap();
             self.names()
@@ -87,7 +87,7 @@ impl TestDir {
                 .collect::<Vec<_>>()
         };
         let before = all();
-        self.run(verb, options).status(status).says(says).gives("");
+        self.run(command, options).status(status).says(says).gives("");
         assert!(all() == before, "something was changed");
     }
 }
@@ -363,8 +363,8 @@ fn internal_messages_are_hidden_from_people_only() {
         shown.out().contains("a1") && !shown.out().contains("private") && !shown.out().contains("marked"),
         "{shown}"
     );
-    for verb in ["cat", "context"] {
-        let run = dir.run(verb, &["-q"]);
+    for command in ["cat", "context"] {
+        let run = dir.run(command, &["-q"]);
         assert!(
             run.out().contains("private") && run.out().contains("marked"),
             "{run}"

@@ -123,8 +123,8 @@ fn unsafe_directories_are_not_searched() {
 fn a_mistyped_command_gets_a_suggestion() {
     let env = with_plugin("#!/bin/sh\n");
     let mut reported = String::new();
-    for verb in ["lst", "trunctate", "helo", "xyzzy", "../x", "a b"] {
-        reported += &env.run(&[verb]).status(2).gives("").to_string();
+    for command in ["lst", "trunctate", "helo", "xyzzy", "../x", "a b"] {
+        reported += &env.run(&[command]).status(2).gives("").to_string();
     }
     snapshot!("plugins_unknown", reported);
 }

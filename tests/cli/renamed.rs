@@ -304,9 +304,9 @@ fn every_session_of_the_store() {
     env.run(&["new", "--id", "b", "--system", "Short."]).status(0);
     let run = env.run(&["count", "--json", "@all"]).fine();
     assert_eq!(run.objects().len(), 2, "{run}");
-    for verb in ["cat", "show", "context", "detect", "list", "gc", "fsck"] {
-        let run = env.run(&[verb, "@all"]);
-        assert!(matches!(run.status, 0), "{verb}: {run}");
+    for command in ["cat", "show", "context", "detect", "list", "gc", "fsck"] {
+        let run = env.run(&[command, "@all"]);
+        assert!(matches!(run.status, 0), "{command}: {run}");
     }
     let run = env.run(&["check", "@all", "--for", "openai-chat"]);
     assert!(run.status < 2, "{run}");

@@ -15,10 +15,10 @@ fn roles(run: &crate::env::Run) -> String {
 #[test]
 fn a_selected_role_separates_no_call_from_its_result() {
     let env = Env::with_chat();
-    for verb in ["cat", "context"] {
-        let run = |arguments: &[&str]| roles(&env.run(&[&[verb, "trip"], arguments].concat()).fine());
-        assert_eq!(run(&["-r", "user"]), "- user user", "{verb}");
-        assert_eq!(run(&["--role", "tool"]), "- assistant tool", "{verb}");
+    for command in ["cat", "context"] {
+        let run = |arguments: &[&str]| roles(&env.run(&[&[command, "trip"], arguments].concat()).fine());
+        assert_eq!(run(&["-r", "user"]), "- user user", "{command}");
+        assert_eq!(run(&["--role", "tool"]), "- assistant tool", "{command}");
         assert_eq!(
             run(&["--role", "assistant"]),
             "- assistant tool assistant assistant"
@@ -33,9 +33,9 @@ fn a_selected_role_separates_no_call_from_its_result() {
 #[test]
 fn exchanges_tools_texts_and_ids() {
     let env = Env::with_chat();
-    for verb in ["cat", "context"] {
-        let run = |arguments: &[&str]| roles(&env.run(&[&[verb, "trip"], arguments].concat()).fine());
-        assert_eq!(run(&["-n", "1"]), "- user assistant", "{verb}");
+    for command in ["cat", "context"] {
+        let run = |arguments: &[&str]| roles(&env.run(&[&[command, "trip"], arguments].concat()).fine());
+        assert_eq!(run(&["-n", "1"]), "- user assistant", "{command}");
         assert_eq!(run(&["--last", "1", "-r", "user"]), "- user");
         assert_eq!(run(&["--first", "1"]), "- system user assistant tool assistant");
         assert_eq!(run(&["--tool", "weather"]), "- assistant tool");
@@ -53,14 +53,15 @@ fn exchanges_tools_texts_and_ids() {
         shown.contains("And tomorrow?") && !shown.contains("Weather"),
         "{shown}"
     );
-    for verb in ["show", "cat", "context"] {
-        let run = env.run(&[verb, "trip", "--tool", "nosuch"]).status(1);
+    for command in ["show", "cat", "context"] {
+        let run = env.run(&[command, "trip", "--tool", "nosuch"]).status(1);
         assert!(run.stderr.contains("; tools: weather (1)"), "{run}");
-        env.run(&[verb, "trip", "--message", "msg_nosuch"]).status(1);
-        env.run(&[verb, "trip", "--grep", "no such text"]).status(1);
-        env.run(&[verb, "trip", "--grep", ""]).status(2);
-        env.run(&[verb, "trip", "--last", "0"]).status(2);
-        env.run(&[verb, "trip", "--last", "1", "--first", "1"]).status(2);
+        env.run(&[command, "trip", "--message", "msg_nosuch"]).status(1);
+        env.run(&[command, "trip", "--grep", "no such text"]).status(1);
+        env.run(&[command, "trip", "--grep", ""]).status(2);
+        env.run(&[command, "trip", "--last", "0"]).status(2);
+        env.run(&[command, "trip", "--last", "1", "--first", "1"])
+            .status(2);
     }
 }
 
@@ -123,8 +124,8 @@ fn hidden_messages_are_shown_only_with_all() {
 #[test]
 fn without_a_match_the_existing_names_are_listed() {
     let env = Env::with_chat();
-    for verb in ["show", "cat", "context"] {
-        let run = env.run(&[verb, "trip", "--role", "developer"]).status(1);
+    for command in ["show", "cat", "context"] {
+        let run = env.run(&[command, "trip", "--role", "developer"]).status(1);
         assert!(run.stdout.is_empty(), "{run}");
         assert!(run.stderr.contains("convo: trip: no message matches"), "{run}");
         assert!(
@@ -137,8 +138,8 @@ fn without_a_match_the_existing_names_are_listed() {
                 .contains("categories: dialog (5), system (1), system_output (1)"),
             "{run}"
         );
-        env.run(&[verb, "trip", "--category", "nonsense"]).status(2);
-        env.run(&[verb, "trip", "--role", ""]).status(2);
+        env.run(&[command, "trip", "--category", "nonsense"]).status(2);
+        env.run(&[command, "trip", "--role", ""]).status(2);
     }
 }
 

@@ -45,7 +45,7 @@ fn one_session_is_selected_by_number_or_id() {
             .to_string();
         assert_eq!(ids(&out), ["key_many_232"], "{which}");
     }
-    for verb in [
+    for command in [
         &["count"][..],
         &["show"],
         &["cat"],
@@ -60,9 +60,9 @@ fn one_session_is_selected_by_number_or_id() {
         &["migrate"],
         &["restore"],
     ] {
-        let run = env.pipe(&[verb, &["--session", "1", "-"]].concat(), MANY);
-        assert!(!run.out().contains("two"), "{verb:?}: {}", run.out());
-        env.pipe(&[verb, &["--session", "3", "-"]].concat(), MANY)
+        let run = env.pipe(&[command, &["--session", "1", "-"]].concat(), MANY);
+        assert!(!run.out().contains("two"), "{command:?}: {}", run.out());
+        env.pipe(&[command, &["--session", "3", "-"]].concat(), MANY)
             .status(66)
             .says("no session '3'");
     }

@@ -27,7 +27,7 @@ const TABLE: &[(u8, &[&str], With)] = &[
     (1, &["restore", "trip"], With::Nothing),
     (1, &["truncate", "trip", "--before", "nobody"], With::Nothing),
     (2, &[], With::Nothing),
-    (2, &["nosuchverb"], With::Nothing),
+    (2, &["nosuchcommand"], With::Nothing),
     (2, &["cat", "--nosuchoption"], With::Nothing),
     (2, &["truncate", "trip"], With::Nothing),
     (2, &["cat", "./"], With::Nothing),

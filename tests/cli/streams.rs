@@ -50,11 +50,11 @@ fn empty_standard_input_is_an_empty_stream() {
     for format in Format::ALL {
         let name = format.name();
         if format.is_read() {
-            for verb in ["cat", "context", "count"] {
-                let run = env.pipe(&[verb, "--from", name], "").status(0);
-                assert!(run.stdout.is_empty(), "{verb} --from {name}: {run}");
-                let run = env.pipe(&[verb, "--from", name], "\n").status(0);
-                assert!(run.out().trim().is_empty(), "{verb} --from {name}: {run}");
+            for command in ["cat", "context", "count"] {
+                let run = env.pipe(&[command, "--from", name], "").status(0);
+                assert!(run.stdout.is_empty(), "{command} --from {name}: {run}");
+                let run = env.pipe(&[command, "--from", name], "\n").status(0);
+                assert!(run.out().trim().is_empty(), "{command} --from {name}: {run}");
             }
         }
         if format.is_read() && format.is_written() {
@@ -76,8 +76,8 @@ fn a_named_file_without_a_byte_is_damage() {
     let env = Env::new();
     for name in ["empty.jsonl", "empty.json"] {
         env.write(name, "");
-        for verb in ["cat", "context", "count", "show"] {
-            env.run(&[verb, name]).status(65);
+        for command in ["cat", "context", "count", "show"] {
+            env.run(&[command, name]).status(65);
         }
     }
 }

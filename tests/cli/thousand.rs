@@ -94,7 +94,7 @@ impl Run<'_> {
     }
 
     /// Runs the program on a session's log; 65 reports damage left by another program.
-    fn verb(&self, nth: usize, arguments: &[&str]) -> crate::env::Run {
+    fn command(&self, nth: usize, arguments: &[&str]) -> crate::env::Run {
         let path = format!("s/{}.jsonl", NAMES[nth]);
         let run = self.env.run(&[&[arguments[0], &path], &arguments[1..]].concat());
         assert!(matches!(run.status, 0 | 65), "{run}");
@@ -108,7 +108,7 @@ impl Run<'_> {
             let text = format!("{role} says {} <&> {long}", self.count)
                 .trim_end()
                 .to_string();
-            self.verb(nth, &["append", "-i", "-r", role, &text]);
+            self.command(nth, &["append", "-i", "-r", role, &text]);
             self.known[nth].view.push((role.to_string(), text));
         }
     }
@@ -137,7 +137,7 @@ impl Run<'_> {
             }
             8..=9 => {
                 let keep = self.dice.below(5) as usize;
-                self.verb(nth, &["truncate", "-i", "--keep-last", &keep.to_string()]);
+                self.command(nth, &["truncate", "-i", "--keep-last", &keep.to_string()]);
                 let view = &mut self.known[nth].view;
                 view.drain(..view.len().saturating_sub(2 * keep));
                 "truncate"
@@ -162,7 +162,7 @@ impl Run<'_> {
                 "compact"
             }
             13..=14 => {
-                self.verb(nth, &["gc", "-i"]);
+                self.command(nth, &["gc", "-i"]);
                 self.known[nth].skip = 0;
                 "gc"
             }

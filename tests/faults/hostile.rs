@@ -17,7 +17,7 @@ const NAMES: [&str; 26] = [
 ];
 
 /// Commands that take a name, with `NAME` as its placeholder.
-const COMMANDS: [&[&str]; 13] = [
+const NAMED_COMMANDS: [&[&str]; 13] = [
     &["new", "--id", "NAME"],
     &["new", "--alias", "NAME"],
     &["append", "NAME", "text"],
@@ -34,7 +34,7 @@ const COMMANDS: [&[&str]; 13] = [
 ];
 
 /// Commands on the session `chat`, the alias `trip` or the whole store.
-const VERBS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 20] = [
     &["cat", "chat"],
     &["count", "trip"],
     &["list"],
@@ -186,7 +186,7 @@ pub fn run(_: &Faults, tally: &Tally) {
     let long = "x".repeat(300);
     let names = NAMES.into_iter().chain([long.as_str()]);
     let jobs: Vec<_> = names
-        .flat_map(|name| COMMANDS.map(|command| (name, command)))
+        .flat_map(|name| NAMED_COMMANDS.map(|command| (name, command)))
         .collect();
     let prepared = set_up();
     in_parallel(&jobs, |(name, command)| {
@@ -201,21 +201,21 @@ pub fn run(_: &Faults, tally: &Tally) {
     });
     let jobs: Vec<_> = TRAPS
         .into_iter()
-        .flat_map(|trap| VERBS.map(|verb| (trap, verb)))
+        .flat_map(|trap| COMMANDS.map(|command| (trap, command)))
         .collect();
     let all_powerful = is_root(&prepared);
     if all_powerful {
         tally.skip("permissions mean nothing to root");
     }
-    in_parallel(&jobs, |((what, set), verb)| {
+    in_parallel(&jobs, |((what, set), command)| {
         if all_powerful && what.contains(" may not ") {
             return;
         }
         let place = copied(&prepared);
         set(&place);
-        let outcome = place.convo(verb);
+        let outcome = place.convo(command);
         let verdict = judged(&place, &prepared, &outcome, &[0, 1, 65, 66, 73, 74, 77]);
-        tally.count(verdict, || format!("{what}: convo {}", verb.join(" ")));
+        tally.count(verdict, || format!("{what}: convo {}", command.join(" ")));
         mode(&place, "sessions", 0o700);
     });
     swapped(&prepared, tally);
@@ -282,15 +282,15 @@ fn swapped(prepared: &Place, tally: &Tally) {
             }
         });
         for nth in 0..150 {
-            let verb: &[&str] = if nth % 2 == 0 {
+            let command: &[&str] = if nth % 2 == 0 {
                 &["append", "chat", "text"]
             } else {
                 &["cat", "chat"]
             };
-            let outcome = place.convo(verb);
+            let outcome = place.convo(command);
             let verdict = judged(&place, prepared, &outcome, &[0, 66, 75, 77]);
             tally.count(verdict, || {
-                format!("a log swapped with a link meanwhile: convo {}", verb.join(" "))
+                format!("a log swapped with a link meanwhile: convo {}", command.join(" "))
             });
         }
         ended.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -58,27 +58,27 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
         .and_then(|argument| argument.to_str())
         .unwrap_or_default();
     // Build only the command in first place, so that `convo` starts fast in shell loops.
-    if let Some(verb) = commands::find(first) {
-        if let Some((ready, global)) = verb.plain(&arguments[2..]) {
-            return execute(verb, &global, ready, arguments);
+    if let Some(spec) = commands::find(first) {
+        if let Some((ready, global)) = spec.plain(&arguments[2..]) {
+            return execute(spec, &global, ready, arguments);
         }
-        // The process ends with the verb: giving memory back piece by piece would cost a tenth of the start.
-        let mut command = ManuallyDrop::new(verb.alone());
-        let expanded = (verb.expanded)(&arguments[1..]);
+        // The process ends with the command: giving memory back piece by piece would cost a tenth of the start.
+        let mut command = ManuallyDrop::new(spec.alone());
+        let expanded = (spec.expanded)(&arguments[1..]);
         let given = expanded.as_deref().unwrap_or(&arguments[1..]);
         return match command.try_get_matches_from_mut(given).map(ManuallyDrop::new) {
             Ok(mut matches) => {
                 let global = Global::from_arg_matches_mut(&mut matches).unwrap_or_default();
                 execute(
-                    verb,
+                    spec,
                     &global,
-                    |context| (verb.run)(&mut matches, context),
+                    |context| (spec.run)(&mut matches, context),
                     arguments,
                 )
             }
             Err(error) => {
                 let error = usage_errors::of_negative_value(error, &mut command, given);
-                Output::usage(&error, verb.name)
+                Output::usage(&error, spec.name)
             }
         };
     }
@@ -98,18 +98,18 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     match matches.subcommand() {
         // `help COMMAND` runs `COMMAND --help`, for built-in commands and plugins.
         Some((commands::HELP, inner)) => {
-            let requested = inner.get_many::<OsString>("verb").unwrap_or_default();
+            let requested = inner.get_many::<OsString>("command").unwrap_or_default();
             let asking = [&arguments[0]].into_iter().chain(requested).cloned();
             run(&asking.chain(["--help".into()]).collect::<Vec<_>>())
         }
         Some((name, inner)) => match commands::find(name) {
-            Some(verb) => {
+            Some(spec) => {
                 let global = Global::from_arg_matches(&matches).unwrap_or_default();
                 let mut inner = inner.clone();
                 execute(
-                    verb,
+                    spec,
                     &global,
-                    |context| (verb.run)(&mut inner, context),
+                    |context| (spec.run)(&mut inner, context),
                     arguments,
                 )
             }
@@ -130,16 +130,16 @@ fn run(arguments: &[OsString]) -> anyhow::Result<u8> {
     }
 }
 
-/// Runs a verb with the options of the whole program.
+/// Runs a command with the options of the whole program.
 fn execute(
-    verb: &CommandSpec,
+    spec: &CommandSpec,
     global: &Global,
     run: impl FnOnce(&Context) -> anyhow::Result<()>,
     arguments: &[OsString],
 ) -> anyhow::Result<u8> {
     let context = Context::new(global)?;
     if global.verbose {
-        for (old, new) in verb.renamed(arguments) {
+        for (old, new) in spec.renamed(arguments) {
             context.output.detail(&old, &format!("renamed to {new}"));
         }
     }

@@ -19,7 +19,7 @@ const FILE: &str = r#"{
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("trajectory.json", FILE);
-    super::every_verb_takes(&env, "trajectory.json", "atif", FILE, r#"{\"pier\": \"north\"}"#);
+    super::every_command_takes(&env, "trajectory.json", "atif", FILE, r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]

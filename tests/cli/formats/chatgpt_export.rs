@@ -81,11 +81,11 @@ fn writing_the_format_is_refused() {
     env.run(&["cat", "--to", "chatgpt-export", "conversations.json"])
         .status(2)
         .says("read-only format");
-    for verb in [
+    for command in [
         &["truncate", "--keep-last", "1"][..],
         &["compact", "--budget", "10"],
     ] {
-        let run = env.run(&[verb, &["-i", "conversations.json"]].concat());
+        let run = env.run(&[command, &["-i", "conversations.json"]].concat());
         assert_ne!(run.status, 0, "{run}");
         assert_ne!(run.status, 101, "{run}");
     }

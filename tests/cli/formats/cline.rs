@@ -21,7 +21,7 @@ const FILE: &str = r#"{
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("17_kites.messages.json", FILE);
-    super::every_verb_reads(
+    super::every_command_reads(
         &env, "17_kites.messages.json", "cline", r#"{\"pier\": \"north\"}"#,
     );
 }

@@ -17,7 +17,7 @@ const FILE: &str = r#"{"type":"session.start","data":{"sessionId":"s1","producer
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("events.jsonl", FILE);
-    super::every_verb_reads(&env, "events.jsonl", "copilot-cli", r#"{\"pier\": \"north\"}"#);
+    super::every_command_reads(&env, "events.jsonl", "copilot-cli", r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]

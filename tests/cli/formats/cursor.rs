@@ -13,7 +13,7 @@ const FILE: &str = r#"{"role":"user","message":{"content":[{"type":"text","text"
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.jsonl", FILE);
-    super::every_verb_reads(
+    super::every_command_reads(
         &env,
         "chat.jsonl",
         "cursor",

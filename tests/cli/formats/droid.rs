@@ -14,7 +14,7 @@ const FILE: &str = r#"{"type":"session_start","id":"d1","title":"Kiln","owner":"
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("d1.jsonl", FILE);
-    super::every_verb_reads(&env, "d1.jsonl", "droid", r#"{\"command\": \"mix 1\"}"#);
+    super::every_command_reads(&env, "d1.jsonl", "droid", r#"{\"command\": \"mix 1\"}"#);
 }
 
 #[test]

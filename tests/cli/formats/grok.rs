@@ -22,9 +22,9 @@ const UPDATES: &str = r#"{"timestamp":1785740400,"method":"session/update","para
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat_history.jsonl", FILE);
-    super::every_verb_reads(&env, "chat_history.jsonl", "grok", r#"{\"pier\": \"north\"}"#);
+    super::every_command_reads(&env, "chat_history.jsonl", "grok", r#"{\"pier\": \"north\"}"#);
     env.write("updates.jsonl", UPDATES);
-    super::every_verb_reads(&env, "updates.jsonl", "grok", "How strong");
+    super::every_command_reads(&env, "updates.jsonl", "grok", "How strong");
 }
 
 #[test]

@@ -30,9 +30,9 @@ const STATE: &str = r#"{"createdAt":"2026-08-03T07:00:00Z","title":"Wind","workD
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("wire.jsonl", LOG);
-    super::every_verb_reads(&env, "wire.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
+    super::every_command_reads(&env, "wire.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
     env.write("context.jsonl", CONTEXT);
-    super::every_verb_reads(&env, "context.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
+    super::every_command_reads(&env, "context.jsonl", "kimi", r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]

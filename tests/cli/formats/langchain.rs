@@ -16,7 +16,7 @@ const FILE: &str = r#"[
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.json", FILE);
-    super::every_verb_takes(&env, "chat.json", "langchain", FILE, r#"{\"ref\": 5e-06}"#);
+    super::every_command_takes(&env, "chat.json", "langchain", FILE, r#"{\"ref\": 5e-06}"#);
 }
 
 #[test]

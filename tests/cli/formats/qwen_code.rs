@@ -14,7 +14,7 @@ const FILE: &str = r#"{"uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("s1.jsonl", FILE);
-    super::every_verb_takes(&env, "s1.jsonl", "qwen-code", FILE, r#"{\"pier\": \"north\"}"#);
+    super::every_command_takes(&env, "s1.jsonl", "qwen-code", FILE, r#"{\"pier\": \"north\"}"#);
 }
 
 #[test]

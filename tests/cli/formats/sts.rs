@@ -14,7 +14,7 @@ const FILE: &str = r#"{"type":"session","harness":"llama.app","id":"sess-7f21","
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.jsonl", FILE);
-    super::every_verb_takes(&env, "chat.jsonl", "sts", FILE, r#"{\"pier\": \"north\""#);
+    super::every_command_takes(&env, "chat.jsonl", "sts", FILE, r#"{\"pier\": \"north\""#);
 }
 
 #[test]

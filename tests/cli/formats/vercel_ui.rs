@@ -13,7 +13,7 @@ const FILE: &str = r#"[
 fn every_command_accepts_the_format() {
     let env = Env::new();
     env.write("chat.json", FILE);
-    super::every_verb_takes(&env, "chat.json", "vercel-ui", FILE, r#"{\"city\":"#);
+    super::every_command_takes(&env, "chat.json", "vercel-ui", FILE, r#"{\"city\":"#);
     env.run(&["cat", "--to", "vercel-ui-v4", "chat.json"]).status(0);
 }
 

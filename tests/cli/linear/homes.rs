@@ -19,7 +19,7 @@ fn with_sessions(count: usize) -> Env {
 fn sessions_to_archive() {
     let (small, large) = (with_sessions(4000), with_sessions(16_000));
     let input = small.write("none", "");
-    let verb = ["archive", "--to", "kept", "--program", "openclaw", "-n"];
-    let of = |env: &Env| cost(env, &verb, &input);
+    let command = ["archive", "--to", "kept", "--program", "openclaw", "-n"];
+    let of = |env: &Env| cost(env, &command, &input);
     assert_eq!(slower("archive -n", || of(&small), || of(&large)), None);
 }

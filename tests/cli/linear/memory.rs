@@ -1,32 +1,32 @@
 //! Checks memory use in relation to the input size.
 
-use super::{VERBS, call, calls, lines, message};
+use super::{COMMANDS, call, calls, lines, message};
 use crate::agents::{FIRST, claude, put};
 use crate::env::Env;
 use std::sync::LazyLock;
 
 /// Whether a run on this input works with a limit on its address space.
-fn fits(env: &Env, kilobytes: usize, verb: &[&str], input: &str) -> bool {
-    let verb: Vec<&str> = verb
+fn fits(env: &Env, kilobytes: usize, command: &[&str], input: &str) -> bool {
+    let command: Vec<&str> = command
         .iter()
         .map(|argument| if *argument == "@" { input } else { argument })
         .collect();
     let convo = env!("CARGO_BIN_EXE_convo");
     let line = format!(
         "ulimit -v {kilobytes}; exec {convo} {} </dev/null >/dev/null 2>/dev/null",
-        verb.join(" ")
+        command.join(" ")
     );
     let run = env.shell(&line);
     matches!(run.status, 0 | 1)
 }
 
 /// The smallest limit with which a run on this input works.
-fn least(env: &Env, verb: &[&str], input: &str) -> usize {
+fn least(env: &Env, command: &[&str], input: &str) -> usize {
     let (mut least, mut most) = (1 << 10, 1 << 20);
-    assert!(fits(env, most, verb, input), "{verb:?}");
+    assert!(fits(env, most, command, input), "{command:?}");
     while most - least > 1 << 10 {
         let middle = least.midpoint(most);
-        match fits(env, middle, verb, input) {
+        match fits(env, middle, command, input) {
             true => most = middle,
             false => least = middle,
         }
@@ -38,7 +38,7 @@ fn least(env: &Env, verb: &[&str], input: &str) -> usize {
 static LEAST: LazyLock<Vec<usize>> = LazyLock::new(|| {
     let env = Env::new();
     env.write("small.jsonl", lines(1, |_| message("m")));
-    let found = VERBS.iter().map(|verb| least(&env, verb, "small.jsonl"));
+    let found = COMMANDS.iter().map(|command| least(&env, command, "small.jsonl"));
     found.collect()
 });
 
@@ -46,11 +46,11 @@ static LEAST: LazyLock<Vec<usize>> = LazyLock::new(|| {
 fn takes_at_most(times: usize, input: &str) {
     let env = Env::new();
     env.write("large.jsonl", input);
-    let over = VERBS
+    let over = COMMANDS
         .iter()
         .zip(&*LEAST)
-        .filter(|(verb, least)| !fits(&env, **least + times * input.len() / 1024, verb, "large.jsonl"));
-    let over: Vec<_> = over.map(|(verb, _)| verb).collect();
+        .filter(|(command, least)| !fits(&env, **least + times * input.len() / 1024, command, "large.jsonl"));
+    let over: Vec<_> = over.map(|(command, _)| command).collect();
     assert!(over.is_empty(), "more than {times} times the input: {over:?}");
 }
 
@@ -110,24 +110,24 @@ fn a_stored_log_is_read_as_a_stream() {
     }
     // A third of the log.
     const ROOM: usize = 4 << 10;
-    for verb in [
+    for command in [
         &["fsck", "--repair", "@"][..],
         &["gc", "--dry-run", "@"],
         &["gc", "@"],
         &["restore", "--list", "@"],
         &["restore", "--dry-run", "@"],
     ] {
-        let least = least(&env, verb, "small");
-        assert!(fits(&env, least + ROOM, verb, "large"), "{verb:?}");
+        let least = least(&env, command, "small");
+        assert!(fits(&env, least + ROOM, command, "large"), "{command:?}");
     }
     let list = env.shell("convo restore --list large");
     let rows = String::from_utf8_lossy(&list.stdout);
     assert!(rows.contains("1999 lines"), "{list}");
     let gc = rows.lines().find(|row| row.contains("1999 lines"));
     let gc = gc.and_then(|row| row.split('\t').next()).unwrap();
-    let verb = ["restore", "@", gc];
+    let command = ["restore", "@", gc];
     let least = least(&env, &["gc", "--dry-run", "@"], "small");
-    assert!(fits(&env, least + ROOM, &verb, "large"));
+    assert!(fits(&env, least + ROOM, &command, "large"));
     let log = std::fs::read(env.log("large")).unwrap();
     assert!(log.len() > 2 * (ROOM << 10), "all lines are back");
     let middle = log.len() / 2
@@ -172,15 +172,18 @@ fn home_with_text(length: usize) -> Env {
 fn a_hit_in_a_long_line_of_a_home_takes_a_small_multiple_of_it() {
     const LENGTH: usize = 48 << 20;
     let (small, large) = (home_with_text(6), home_with_text(LENGTH));
-    for verb in [
+    for command in [
         // One hit: its line is as long as the text.
         &["search", "-l", "quorum.lease", "--regex"][..],
         &[
             "list", "--agents", "--no-cache", "--columns", "tokens", "--tokenizer", "chars4",
         ],
     ] {
-        let least = least(&small, verb, "");
-        assert!(fits(&large, least + 4 * (LENGTH >> 10), verb, ""), "{verb:?}");
+        let least = least(&small, command, "");
+        assert!(
+            fits(&large, least + 4 * (LENGTH >> 10), command, ""),
+            "{command:?}"
+        );
     }
 }
 
@@ -206,9 +209,9 @@ fn a_hit_in_a_long_line_on_a_terminal_takes_a_small_multiple_of_it() {
 fn a_long_line_in_a_home_takes_little_memory() {
     const ROOM: usize = 24 << 10;
     let (small, large) = (home_with_text(6), home_with_text(48 << 20));
-    for verb in [&["list", "--agents", "--no-cache"][..], &["agents"]] {
-        let least = least(&small, verb, "");
-        assert!(fits(&large, least + ROOM, verb, ""), "{verb:?}");
+    for command in [&["list", "--agents", "--no-cache"][..], &["agents"]] {
+        let least = least(&small, command, "");
+        assert!(fits(&large, least + ROOM, command, ""), "{command:?}");
     }
     let row = |env: &Env| {
         let run = env.run(&["list", "--agents", "--json"]).fine();
@@ -232,15 +235,15 @@ fn blank_lines_keep_their_bytes_and_their_numbers() {
         message("o")
     );
     env.write("in.jsonl", &input);
-    for verb in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {
-        let run = env.shell(&format!("convo {verb} in.jsonl"));
-        assert_eq!(run.status, 0, "{verb}: {run}");
-        let kept = if verb.contains("-i") {
+    for command in ["cat", "truncate --keep-last 5 --log", "truncate -i --keep-last 1"] {
+        let run = env.shell(&format!("convo {command} in.jsonl"));
+        assert_eq!(run.status, 0, "{command}: {run}");
+        let kept = if command.contains("-i") {
             env.read("in.jsonl")
         } else {
             String::from_utf8(run.stdout).unwrap()
         };
-        assert!(kept.starts_with(&input), "{verb}: {kept:?}");
+        assert!(kept.starts_with(&input), "{command}: {kept:?}");
     }
     env.write("bad.jsonl", format!("{input}oops\n"));
     let run = env.shell("convo count bad.jsonl");

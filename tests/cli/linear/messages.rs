@@ -10,6 +10,6 @@ fn converting_many_messages_to_claude_code() {
     let shape = |count| lines(count, |nth| message(&format!("m{nth}")));
     let small = env.write("small.jsonl", shape(6000));
     let large = env.write("large.jsonl", shape(24_000));
-    let verb = ["cat", "@", "--to", "claude-code"];
-    assert_eq!(slow(&env, &verb, &small, &large), None);
+    let command = ["cat", "@", "--to", "claude-code"];
+    assert_eq!(slow(&env, &command, &small, &large), None);
 }

@@ -49,28 +49,28 @@ fn options_without_meaning_for_a_pair_are_refused() {
 fn an_unreadable_sidecar_is_not_overwritten() {
     let changes: [(&str, &[&str]); 3] = [("append", &["x"]), ("truncate", &["--all"]), ("restore", &[])];
     for bad in ["", "{\"skip\": 3", "{\"skip\":\"3\"}", "[]"] {
-        for (verb, options) in changes {
-            Pair::new(LOG, bad).refuses(65, "s.meta.json: unreadable", |pair| pair.run(verb, options));
+        for (command, options) in changes {
+            Pair::new(LOG, bad).refuses(65, "s.meta.json: unreadable", |pair| pair.run(command, options));
         }
     }
-    for (verb, options) in changes {
+    for (command, options) in changes {
         let pair = Pair::usual();
         fs::rename(pair.path("s.meta.json"), pair.path("real")).unwrap();
         symlink("real", pair.path("s.meta.json")).unwrap();
-        pair.refuses(77, "not a regular file", |pair| pair.run(verb, options));
+        pair.refuses(77, "not a regular file", |pair| pair.run(command, options));
         assert_eq!(pair.env.read("p/real"), sidecar(0, 5, BEFORE));
         let pair = Pair::usual();
         fs::rename(pair.path("s.jsonl"), pair.path("real")).unwrap();
         symlink("real", pair.path("s.jsonl")).unwrap();
-        pair.refuses(77, "not a regular file", |pair| pair.run(verb, options));
+        pair.refuses(77, "not a regular file", |pair| pair.run(command, options));
     }
 }
 
 #[test]
 fn a_dry_run_writes_nothing() {
     let pair = Pair::usual();
-    for (verb, options) in [("append", &["x", "-n"][..]), ("truncate", &["--all", "-n"])] {
-        let run = pair.run(verb, options).says("would ");
+    for (command, options) in [("append", &["x", "-n"][..]), ("truncate", &["--all", "-n"])] {
+        let run = pair.run(command, options).says("would ");
         assert_eq!(run.out().lines().count(), 1);
         assert_eq!((pair.log(), pair.sidecar()), (LOG.into(), sidecar(0, 5, BEFORE)));
     }

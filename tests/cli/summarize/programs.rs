@@ -49,7 +49,7 @@ fn a_program_writes_the_summary() {
 fn no_argument_of_a_program_is_stored() {
     const SECRET: &str = "sk-0123456789abcdef";
     let line = format!(r#"KEY="a {SECRET}" cat - --header "Bearer {SECRET}""#);
-    for verb in [
+    for command in [
         &["summarize", "talk"][..],
         &["compact", "talk", "--budget", "250"],
         &["ask", "talk", "Beans?"],
@@ -59,7 +59,7 @@ fn no_argument_of_a_program_is_stored() {
         let failing = format!("{line} 2>/dev/null; echo cannot use {SECRET} >&2; exit 3");
         for line in [&failing, &format!("cat >/dev/null; echo Beans.; : {SECRET}")] {
             let with = format!("cmd:{line}");
-            let run = env.run(&[verb, &["--with", &with, "-q"]].concat());
+            let run = env.run(&[command, &["--with", &with, "-q"]].concat());
             assert_eq!(run.status == 0, line != &failing, "{run}");
             let error = run
                 .stderr
@@ -71,7 +71,7 @@ fn no_argument_of_a_program_is_stored() {
         assert!(!log.contains("sk-") && !log.contains("header"), "{log}");
         assert_eq!(
             log.matches("\"by\":\"cmd:cat#").count(),
-            if verb[0] == "ask" { 0 } else { 2 },
+            if command[0] == "ask" { 0 } else { 2 },
             "{log}"
         );
     }

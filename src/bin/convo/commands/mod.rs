@@ -102,7 +102,7 @@ trait Run: Args + FromArgMatches + 'static {
     }
 }
 
-const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> CommandSpec {
+const fn command<T: Run>(name: &'static str, group: Group, hidden: bool) -> CommandSpec {
     CommandSpec {
         name,
         group,
@@ -129,51 +129,51 @@ const fn verb<T: Run>(name: &'static str, group: Group, hidden: bool) -> Command
 
 /// Every built-in command, in help order.
 pub const ALL: &[CommandSpec] = &[
-    verb::<migrate::MigrateCommand>("migrate", Group::Inspect, false),
-    verb::<list::ListCommand>("list", Group::Inspect, false),
-    verb::<search::SearchCommand>("search", Group::Inspect, false),
-    verb::<agents::AgentsCommand>("agents", Group::Inspect, false),
-    verb::<show::ShowCommand>("show", Group::Inspect, false),
-    verb::<count::CountCommand>("count", Group::Inspect, false),
-    verb::<usage::UsageCommand>("usage", Group::Inspect, false),
-    verb::<detect::DetectCommand>("detect", Group::Inspect, false),
-    verb::<diff::DiffCommand>("diff", Group::Inspect, false),
-    verb::<cat::CatCommand>("cat", Group::Convert, false),
-    verb::<context::ContextCommand>("context", Group::Convert, false),
-    verb::<handoff::HandoffCommand>("handoff", Group::Convert, false),
-    verb::<check::CheckCommand>("check", Group::Convert, false),
-    verb::<redact::RedactCommand>("redact", Group::Convert, false),
-    verb::<new::NewCommand>("new", Group::Write, false),
-    verb::<append::AppendCommand>("append", Group::Write, false),
-    verb::<ask::AskCommand>("ask", Group::Write, false),
-    verb::<r#continue::ContinueCommand>("continue", Group::Write, false),
-    verb::<truncate::TruncateCommand>("truncate", Group::Reshape, false),
-    verb::<drop::DropCommand>("drop", Group::Reshape, false),
-    verb::<keep::KeepCommand>("keep", Group::Reshape, false),
-    verb::<compact::CompactCommand>("compact", Group::Reshape, false),
-    verb::<summarize::SummarizeCommand>("summarize", Group::Reshape, false),
-    verb::<expand::ExpandCommand>("expand", Group::Reshape, false),
-    verb::<undo::UndoCommand>("undo", Group::Reshape, false),
-    verb::<restore::RestoreCommand>("restore", Group::Reshape, false),
-    verb::<fork::ForkCommand>("fork", Group::Reshape, false),
-    verb::<split::SplitCommand>("split", Group::Reshape, false),
-    verb::<join::JoinCommand>("join", Group::Reshape, false),
-    verb::<merge::MergeCommand>("merge", Group::Reshape, false),
-    verb::<title::TitleCommand>("title", Group::Manage, false),
-    verb::<tag::TagCommand>("tag", Group::Manage, false),
-    verb::<note::NoteCommand>("note", Group::Manage, false),
-    verb::<alias::AliasCommand>("alias", Group::Manage, false),
-    verb::<key::KeyCommand>("key", Group::Manage, false),
-    verb::<remove::RemoveCommand>("remove", Group::Manage, false),
-    verb::<archive::ArchiveCommand>("archive", Group::Manage, false),
-    verb::<relocate::RelocateCommand>("relocate", Group::Manage, false),
-    verb::<slim::SlimCommand>("slim", Group::Manage, false),
-    verb::<gc::GcCommand>("gc", Group::Manage, false),
-    verb::<fsck::FsckCommand>("fsck", Group::Manage, false),
-    verb::<plugins::PluginsCommand>("plugins", Group::Manage, false),
-    verb::<generate::CompletionsCommand>("completions", Group::Manage, false),
-    verb::<generate::ManualCommand>("man", Group::Manage, false),
-    verb::<generate::GenerateCommand>("generate", Group::Manage, true),
+    command::<migrate::MigrateCommand>("migrate", Group::Inspect, false),
+    command::<list::ListCommand>("list", Group::Inspect, false),
+    command::<search::SearchCommand>("search", Group::Inspect, false),
+    command::<agents::AgentsCommand>("agents", Group::Inspect, false),
+    command::<show::ShowCommand>("show", Group::Inspect, false),
+    command::<count::CountCommand>("count", Group::Inspect, false),
+    command::<usage::UsageCommand>("usage", Group::Inspect, false),
+    command::<detect::DetectCommand>("detect", Group::Inspect, false),
+    command::<diff::DiffCommand>("diff", Group::Inspect, false),
+    command::<cat::CatCommand>("cat", Group::Convert, false),
+    command::<context::ContextCommand>("context", Group::Convert, false),
+    command::<handoff::HandoffCommand>("handoff", Group::Convert, false),
+    command::<check::CheckCommand>("check", Group::Convert, false),
+    command::<redact::RedactCommand>("redact", Group::Convert, false),
+    command::<new::NewCommand>("new", Group::Write, false),
+    command::<append::AppendCommand>("append", Group::Write, false),
+    command::<ask::AskCommand>("ask", Group::Write, false),
+    command::<r#continue::ContinueCommand>("continue", Group::Write, false),
+    command::<truncate::TruncateCommand>("truncate", Group::Reshape, false),
+    command::<drop::DropCommand>("drop", Group::Reshape, false),
+    command::<keep::KeepCommand>("keep", Group::Reshape, false),
+    command::<compact::CompactCommand>("compact", Group::Reshape, false),
+    command::<summarize::SummarizeCommand>("summarize", Group::Reshape, false),
+    command::<expand::ExpandCommand>("expand", Group::Reshape, false),
+    command::<undo::UndoCommand>("undo", Group::Reshape, false),
+    command::<restore::RestoreCommand>("restore", Group::Reshape, false),
+    command::<fork::ForkCommand>("fork", Group::Reshape, false),
+    command::<split::SplitCommand>("split", Group::Reshape, false),
+    command::<join::JoinCommand>("join", Group::Reshape, false),
+    command::<merge::MergeCommand>("merge", Group::Reshape, false),
+    command::<title::TitleCommand>("title", Group::Manage, false),
+    command::<tag::TagCommand>("tag", Group::Manage, false),
+    command::<note::NoteCommand>("note", Group::Manage, false),
+    command::<alias::AliasCommand>("alias", Group::Manage, false),
+    command::<key::KeyCommand>("key", Group::Manage, false),
+    command::<remove::RemoveCommand>("remove", Group::Manage, false),
+    command::<archive::ArchiveCommand>("archive", Group::Manage, false),
+    command::<relocate::RelocateCommand>("relocate", Group::Manage, false),
+    command::<slim::SlimCommand>("slim", Group::Manage, false),
+    command::<gc::GcCommand>("gc", Group::Manage, false),
+    command::<fsck::FsckCommand>("fsck", Group::Manage, false),
+    command::<plugins::PluginsCommand>("plugins", Group::Manage, false),
+    command::<generate::CompletionsCommand>("completions", Group::Manage, false),
+    command::<generate::ManualCommand>("man", Group::Manage, false),
+    command::<generate::GenerateCommand>("generate", Group::Manage, true),
 ];
 
 /// Hidden aliases of commands.
@@ -257,7 +257,7 @@ pub fn expanded(arguments: &[OsString]) -> Option<Vec<OsString>> {
 pub fn find(name: &str) -> Option<&'static CommandSpec> {
     let synonym = SYNONYMS.iter().find(|(synonym, _)| *synonym == name);
     let name = synonym.map_or(name, |(_, name)| name);
-    ALL.iter().find(|verb| verb.name == name)
+    ALL.iter().find(|spec| spec.name == name)
 }
 
 /// Builds the command line without commands.
@@ -274,27 +274,27 @@ pub fn root() -> Command {
 
 /// Builds the command line with every command, for help and generated files.
 pub fn command_line() -> Command {
-    let mut verbs = String::new();
+    let mut listed = String::new();
     for (group, heading) in Group::ALL {
-        verbs.push_str(&format!("{heading}:\n"));
-        for verb in ALL.iter().filter(|verb| verb.group == group && !verb.hidden) {
-            let about = verb
+        listed.push_str(&format!("{heading}:\n"));
+        for spec in ALL.iter().filter(|spec| spec.group == group && !spec.hidden) {
+            let about = spec
                 .command()
                 .get_about()
                 .map(ToString::to_string)
                 .unwrap_or_default();
-            verbs.push_str(&format!("  {:<11}  {about}\n", verb.name));
+            listed.push_str(&format!("  {:<11}  {about}\n", spec.name));
         }
-        verbs.push('\n');
+        listed.push('\n');
     }
-    verbs.push_str(concat!(
+    listed.push_str(concat!(
         "INPUT is a session name (id, prefix, alias, key, @last, @all), a file (a path with '/' or\n",
         "a known extension such as .jsonl), or - for standard input.\n",
         "See 'convo COMMAND --help' for examples, and 'man convo' for exit statuses and files.",
     ));
     let template = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Global options:\n{options}";
     root()
-        .before_help(verbs)
+        .before_help(listed)
         .help_template(template)
         .subcommands(ALL.iter().map(CommandSpec::command))
         .subcommand(
@@ -302,7 +302,7 @@ pub fn command_line() -> Command {
                 .hide(true)
                 .about("Print the help of a command")
                 .arg(
-                    clap::Arg::new("verb")
+                    clap::Arg::new("command")
                         .num_args(0..)
                         .value_name("COMMAND")
                         .help("Command or plugin, and its subcommands")

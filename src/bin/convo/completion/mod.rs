@@ -120,9 +120,9 @@ fn installed_bundles() -> impl Iterator<Item = (&'static str, Command)> {
 
 /// Whether the line calls a plugin whose arguments are unknown.
 fn is_plugins(words: &[OsString]) -> bool {
-    let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    let known = commands::find(verb).is_some() || installed_bundles().any(|(name, _)| name == verb);
-    current(words) > 1 && !verb.starts_with('-') && verb != commands::HELP && !known
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let known = commands::find(command).is_some() || installed_bundles().any(|(name, _)| name == command);
+    current(words) > 1 && !command.starts_with('-') && command != commands::HELP && !known
 }
 
 /// Builds the command line with candidates for its values.
@@ -160,35 +160,35 @@ fn global(words: &[OsString]) -> Global {
 }
 
 fn with_candidates(command: Command, global: &Global, words: &[OsString], options: bool) -> Command {
-    let verb = command.get_name().to_string();
+    let name = command.get_name().to_string();
     command
         .disable_help_flag(!options)
         .disable_version_flag(!options)
         .mut_args(|arg| {
             let positional = arg.is_positional();
-            let arg = with_values(arg, &verb, global, words);
+            let arg = with_values(arg, &name, global, words);
             let hidden = arg.is_hide_set() || (!positional && !options);
             arg.hide(hidden)
         })
-        .mut_subcommands(|verb| with_candidates(verb, global, words, options))
+        .mut_subcommands(|inner| with_candidates(inner, global, words, options))
 }
 
 /// Adds candidates by the value name of an argument.
-fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg {
+fn with_values(arg: Arg, command: &str, global: &Global, words: &[OsString]) -> Arg {
     let positional = arg.is_positional();
     let writes = arg.get_id() == "to";
     let value = arg
         .get_value_names()
         .and_then(|names| names.first())
         .map(ToString::to_string);
-    let is_new = verb == "add"; // the alias does not exist yet
-    let is_compact = verb == "compact";
+    let is_new = command == "add"; // the alias does not exist yet
+    let is_compact = command == "compact";
     let at = current(words);
     let has_session = session_before(&words[..at.min(words.len())]);
     let (global, words) = (global.clone(), words.to_vec());
     match value.as_deref().unwrap_or_default() {
         // After a session, `expand` takes one of its ids.
-        "INPUT" if positional && verb == "expand" && has_session => {
+        "INPUT" if positional && command == "expand" && has_session => {
             arg.add(Candidates::new(move || events::elided(&global, &words, at)))
         }
         "INPUT" if positional => arg.add(ArgValueCompleter::new(move |word: &OsStr| {
@@ -212,9 +212,9 @@ fn with_values(arg: Arg, verb: &str, global: &Global, words: &[OsString]) -> Arg
         "MODE" => arg.add(Candidates::new(|| named(&RepairMode::ALL.map(RepairMode::name)))),
         "SUMMARIZER" if is_compact => arg.add(Candidates::new(|| programs(&["extract", "none", "cmd:"]))),
         "SUMMARIZER" => arg.add(Candidates::new(|| programs(&["extract", "cmd:"]))),
-        "PROGRAM" if verb == "handoff" => arg.add(Candidates::new(|| named(&written_program_names()))),
+        "PROGRAM" if command == "handoff" => arg.add(Candidates::new(|| named(&written_program_names()))),
         "PROGRAM" => arg.add(Candidates::new(|| programs(&["cmd:"]))),
-        "COMMAND" => arg.add(Candidates::new(verbs)),
+        "COMMAND" => arg.add(Candidates::new(all_commands)),
         "FORMAT" => arg.add(Candidates::new(move || formats(writes))),
         "ROLE" => arg.add(Candidates::new(roles)),
         "CATEGORY" => arg.add(Candidates::new(categories)),
@@ -291,10 +291,10 @@ fn plugins() -> Vec<Candidate> {
         .collect()
 }
 
-fn verbs() -> Vec<Candidate> {
-    let built_in = commands::ALL.iter().filter(|verb| !verb.hidden);
+fn all_commands() -> Vec<Candidate> {
+    let built_in = commands::ALL.iter().filter(|spec| !spec.hidden);
     let mut found: Vec<Candidate> = built_in
-        .map(|verb| Candidate::new(verb.name).help(verb.command().get_about().cloned()))
+        .map(|spec| Candidate::new(spec.name).help(spec.command().get_about().cloned()))
         .collect();
     found.extend(
         installed_bundles().map(|(name, command)| Candidate::new(name).help(command.get_about().cloned())),
@@ -417,8 +417,8 @@ mod tests {
             .create_session("trip", &lines.map(|line| line.as_bytes().to_vec()))
             .unwrap();
         let place = format!("--store={}", place.display());
-        let line = |verb: &str, at: usize, typed: [&str; 2]| {
-            let line = words(&["convo", verb, typed[0], typed[1], "--no-config", &place]);
+        let line = |name: &str, at: usize, typed: [&str; 2]| {
+            let line = words(&["convo", name, typed[0], typed[1], "--no-config", &place]);
             let mut command = command(&line);
             let found = clap_complete::engine::complete(&mut command, line, at, None).unwrap();
             let mut found: Vec<String> = found

@@ -34,20 +34,20 @@ const FAST: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The text that was given as an operand, or else standard input without one last newline.
-pub fn text(given: Option<&String>, session: &InputLocation, verb: &str) -> anyhow::Result<String> {
+pub fn text(given: Option<&String>, session: &InputLocation, command: &str) -> anyhow::Result<String> {
     if let Some(text) = given {
         return Ok(text.clone());
     }
     if *session == InputLocation::Stdin {
         let error = Error::usage("no text given: standard input is the session");
         return Err(error
-            .hint(format!("give the text: convo {verb} - TEXT < SESSION"))
+            .hint(format!("give the text: convo {command} - TEXT < SESSION"))
             .into());
     }
     if std::io::stdin().is_terminal() {
         let error = Error::usage("no text given: standard input is a terminal");
         return Err(error
-            .hint(format!("give the text, or pipe it in: convo {verb} NAME TEXT"))
+            .hint(format!("give the text, or pipe it in: convo {command} NAME TEXT"))
             .into());
     }
     let mut bytes = Vec::new();

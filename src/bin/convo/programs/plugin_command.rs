@@ -53,8 +53,8 @@ pub fn unknown(name: &str) -> Error {
     let installed = installed();
     let known = commands::ALL
         .iter()
-        .filter(|verb| !verb.hidden)
-        .map(|verb| verb.name);
+        .filter(|spec| !spec.hidden)
+        .map(|spec| spec.name);
     match nearest(name, known.chain(installed.keys().map(String::as_str))) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
         None => error.hint("list commands with: convo --help"),

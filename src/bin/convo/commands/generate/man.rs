@@ -18,20 +18,20 @@ pub fn pages() -> convo::Result<Vec<NamedContent>> {
         ("convo.1".to_string(), overview()?),
         ("convo-format.5".to_string(), format()),
     ];
-    for verb in visible() {
+    for spec in visible() {
         pages.push((
-            format!("convo-{}.1", verb.name),
-            of_verb(verb.name, verb.command())?,
+            format!("convo-{}.1", spec.name),
+            command_page(spec.name, spec.command())?,
         ));
     }
     for (name, command) in bundled_plugins::all() {
-        pages.push((format!("convo-{name}.1"), of_verb(name, command)?));
+        pages.push((format!("convo-{name}.1"), command_page(name, command)?));
     }
     Ok(pages)
 }
 
 fn visible() -> impl Iterator<Item = &'static CommandSpec> {
-    commands::ALL.iter().filter(|verb| !verb.hidden)
+    commands::ALL.iter().filter(|spec| !spec.hidden)
 }
 
 fn about(command: &Command) -> String {
@@ -43,7 +43,7 @@ fn overview() -> convo::Result<String> {
     let mut failed = None;
     page.blocks(include_str!("convo.md"), |page, name| match name {
         "about" => page.text(&format!("convo - {}", about(&commands::root()))),
-        "verbs" => verbs(page),
+        "commands" => commands_by_group(page),
         "options" => {
             let mut root = commands::root();
             root.build();
@@ -53,7 +53,7 @@ fn overview() -> convo::Result<String> {
         "formats" => formats(page),
         "rules" => rules(page),
         "see also" => {
-            let names = visible().map(|verb| verb.name);
+            let names = visible().map(|spec| spec.name);
             let shipped = bundled_plugins::all();
             let names = names.chain(shipped.iter().map(|(name, _)| *name));
             let pages: Vec<String> = names.map(|name| format!("`convo-{name}`(1)")).collect();
@@ -64,13 +64,13 @@ fn overview() -> convo::Result<String> {
     failed.map_or_else(|| Ok(page.finish()), Err)
 }
 
-fn verbs(page: &mut ManualPage) {
+fn commands_by_group(page: &mut ManualPage) {
     for (group, heading) in Group::ALL {
         page.heading_below(heading);
-        for verb in visible().filter(|verb| verb.group == group) {
+        for spec in visible().filter(|spec| spec.group == group) {
             page.item(
-                &format!("`convo-{}`(1)", verb.name),
-                &format!("{}.", about(&verb.command())),
+                &format!("`convo-{}`(1)", spec.name),
+                &format!("{}.", about(&spec.command())),
             );
         }
     }
@@ -129,12 +129,12 @@ fn format() -> String {
 }
 
 /// Builds the page of a command or a bundled plugin.
-fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
-    let name = format!("convo-{verb}");
-    let mut command = ready(command, &format!("convo {verb}"));
-    let mut page = ManualPage::new(&name, 1);
+fn command_page(name: &str, command: Command) -> convo::Result<String> {
+    let title = format!("convo-{name}");
+    let mut command = ready(command, &format!("convo {name}"));
+    let mut page = ManualPage::new(&title, 1);
     page.heading("NAME");
-    page.text(&format!("{name} - {}", about(&command)));
+    page.text(&format!("{title} - {}", about(&command)));
     page.heading("SYNOPSIS");
     for (nth, usage) in usages(&mut command).iter().enumerate() {
         if nth > 0 {
@@ -152,7 +152,7 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
             options(&mut page, inner, |_| true)?;
         }
     }
-    if verb == "fsck" {
+    if name == "fsck" {
         page.heading("PROBLEMS");
         page.text("Each problem and its repair by `--repair`.");
         for problem in Problem::ALL {
@@ -167,7 +167,7 @@ fn of_verb(verb: &str, command: Command) -> convo::Result<String> {
     }
     page.heading("OPTIONS");
     grouped_options(&mut page, &command)?;
-    if commands::find(verb).is_some() {
+    if commands::find(name).is_some() {
         page.text("For global options, such as `--store` and `--quiet`, see `convo`(1).");
     }
     if let Some(examples) = command.get_before_long_help() {
@@ -279,20 +279,20 @@ mod tests {
 
     #[test]
     fn every_command_has_a_description_and_examples() {
-        for verb in visible() {
-            let command = verb.command();
-            assert!(!about(&command).is_empty(), "{}", verb.name);
+        for spec in visible() {
+            let command = spec.command();
+            assert!(!about(&command).is_empty(), "{}", spec.name);
             let examples = command.get_before_long_help().map(ToString::to_string);
             let examples = examples.unwrap_or_default();
             assert!(
                 examples.starts_with("Examples:\n  "),
                 "{} has no examples",
-                verb.name
+                spec.name
             );
             assert!(
-                examples.contains(&format!("convo {}", verb.name)),
+                examples.contains(&format!("convo {}", spec.name)),
                 "{}",
-                verb.name
+                spec.name
             );
         }
     }
@@ -301,10 +301,10 @@ mod tests {
     fn short_help_fits_a_screen() {
         let mut whole = commands::command_line().term_width(80);
         whole.build();
-        for verb in visible() {
-            let command = whole.find_subcommand_mut(verb.name).unwrap();
+        for spec in visible() {
+            let command = whole.find_subcommand_mut(spec.name).unwrap();
             let help = command.render_help().to_string();
-            assert!(help.lines().count() <= 40, "convo {} -h:\n{help}", verb.name);
+            assert!(help.lines().count() <= 40, "convo {} -h:\n{help}", spec.name);
         }
     }
 

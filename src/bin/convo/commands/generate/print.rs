@@ -55,7 +55,7 @@ impl Run for ManualCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let stem = match self.name.as_deref() {
             None => "convo.".to_string(),
-            Some(name) => format!("convo-{}.", commands::find(name).map_or(name, |verb| verb.name)),
+            Some(name) => format!("convo-{}.", commands::find(name).map_or(name, |spec| spec.name)),
         };
         let page = man::pages()?
             .into_iter()
