@@ -111,7 +111,7 @@ fn check_view(session: &Session, pieces: &[DerivedLine]) -> Result<()> {
     for piece in pieces {
         match piece {
             DerivedLine::Line(index) => new.push_from(session, *index),
-            DerivedLine::Edited(_, body) | DerivedLine::Made(body) => new.push_new(body),
+            DerivedLine::Edited(_, body) | DerivedLine::Generated(body) => new.push_new(body),
         }
     }
     let stays = |(new_index, piece): (usize, &DerivedLine),

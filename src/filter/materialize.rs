@@ -35,7 +35,7 @@ pub fn materialize(session: &Session, view: &View, out: &mut dyn Write) -> Resul
     for piece in remaining_lines(session, view, stays) {
         match piece {
             DerivedLine::Line(index) => lines.write(session.full(index))?,
-            DerivedLine::Edited(_, body) | DerivedLine::Made(body) => {
+            DerivedLine::Edited(_, body) | DerivedLine::Generated(body) => {
                 lines.write(&body)?;
                 lines.write_ending()?;
             }
@@ -68,10 +68,10 @@ pub(super) fn remaining_lines(
         pieces.push(match item {
             Item::Line(index) => DerivedLine::Line(*index),
             Item::Summary(index) => {
-                summary_line(session, *index).map_or(DerivedLine::Line(*index), DerivedLine::Made)
+                summary_line(session, *index).map_or(DerivedLine::Line(*index), DerivedLine::Generated)
             }
             Item::Edited(index, body) => DerivedLine::Edited(*index, body.clone()),
-            Item::Inserted(body) => DerivedLine::Made(body.clone()),
+            Item::Inserted(body) => DerivedLine::Generated(body.clone()),
         });
     }
     pieces.extend(

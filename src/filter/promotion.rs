@@ -53,7 +53,7 @@ pub fn lines(source: &Session, view: &View, target: &Session, event: Vec<u8>) ->
     for piece in remaining_lines(source, view, |_| false) {
         let line = match piece {
             DerivedLine::Line(index) => source.record(index).body.to_vec(),
-            DerivedLine::Edited(_, line) | DerivedLine::Made(line) => line,
+            DerivedLine::Edited(_, line) | DerivedLine::Generated(line) => line,
         };
         let uncounted = (!alike).then(|| json::with_members(&line, &[("tokens", None)]));
         lines.push(match uncounted {

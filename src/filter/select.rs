@@ -207,7 +207,7 @@ impl Selection {
         for piece in remaining_lines(session, &view, is_kept) {
             match piece {
                 DerivedLine::Line(index) => narrowed.push_from(session, index),
-                DerivedLine::Edited(_, body) | DerivedLine::Made(body) => narrowed.push_new(&body),
+                DerivedLine::Edited(_, body) | DerivedLine::Generated(body) => narrowed.push_new(&body),
             }
         }
         Ok(narrowed)

@@ -82,7 +82,7 @@ impl<'i> InputValue<'i> {
 
     /// Appends a line converted from this value to a session.
     pub fn push(&self, session: &mut Session, body: Vec<u8>) {
-        session.push_made(body, self.place);
+        session.push_generated(body, self.place);
     }
 }
 

@@ -171,7 +171,7 @@ pub struct Report {
     pub target: Option<&'static str>,
     /// Whether the session is not determined by the input bytes alone, because a sidecar or backup was read too, or
     /// damage was repaired. Such a document is not passed through unchanged.
-    pub mended: bool,
+    pub differs_from_input: bool,
 }
 
 impl Report {

@@ -96,7 +96,7 @@ pub enum DerivedLine {
     /// is reduced, the new one is reduced too.
     Edited(usize, Vec<u8>),
     /// A new line without its newline.
-    Made(Vec<u8>),
+    Generated(Vec<u8>),
 }
 
 /// Message properties that decide where a view may be cut.
@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// Appends a generated record for the input at this position.
-    pub fn push_made(&mut self, mut body: Vec<u8>, place: Position) {
+    pub fn push_generated(&mut self, mut body: Vec<u8>, place: Position) {
         body.push(b'\n');
         if body.len() <= LONG.max(self.bytes.len()) {
             return self.push(&Record::parse(&body, place));

@@ -348,7 +348,7 @@ impl Directory {
     }
 
     /// Duplicates the handle.
-    pub(super) fn again(&self) -> Result<Directory> {
+    pub(super) fn duplicate(&self) -> Result<Directory> {
         let descriptor = self
             .descriptor
             .try_clone()

@@ -127,7 +127,7 @@ impl<'s> LockedLog<'s> {
     }
 
     /// A reader of single lines.
-    pub fn again(&self) -> LogLineReader<'_> {
+    pub fn line_reader(&self) -> LogLineReader<'_> {
         LogLineReader {
             locked: self,
             start: 0,

@@ -398,8 +398,8 @@ impl Store {
 
     /// Begins a batch of new sessions, which are synced and named together.
     pub fn batch(&self) -> Result<Batch> {
-        let sessions = self.make_sessions()?.again()?;
-        let aliases = self.aliases_dir()?.map(Directory::again).transpose()?;
+        let sessions = self.make_sessions()?.duplicate()?;
+        let aliases = self.aliases_dir()?.map(Directory::duplicate).transpose()?;
         Batch::in_store(sessions, aliases)
     }
 }

@@ -261,7 +261,7 @@ impl Store {
                 found.push(AdjacentFile {
                     bytes: run_file::read(&dir, &name)?,
                     shown: format!("{place}/{name}"),
-                    dir: dir.again()?,
+                    dir: dir.duplicate()?,
                     name,
                 });
             }

@@ -178,7 +178,7 @@ impl Store {
         if let Some(sessions) = sessions {
             let log = locked.iter().map(|_| name.clone());
             let left = std::iter::once(atomic::temporary_name(&name));
-            places.push((sessions.again()?, left.chain(log).collect()));
+            places.push((sessions.duplicate()?, left.chain(log).collect()));
         }
         self.forget_view(id);
         self.forget_overviews();

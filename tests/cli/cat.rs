@@ -412,19 +412,19 @@ fn lines_are_passed_on_before_more_input_comes() {
     let lines = [100_000, 1 << 19, 1 << 20, 1 << 21].map(line);
     let lines = [&lines[..], &[many]].concat();
     let expected = lines.clone();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in expected {
             let mut read = vec![0; line.len()];
             let is_read = stdout.read_exact(&mut read).is_ok() && read == line.as_bytes();
-            if tell.send(is_read).is_err() {
+            if sender.send(is_read).is_err() {
                 return;
             }
         }
     });
     for line in lines {
         stdin.write_all(line.as_bytes()).unwrap();
-        let answer = told.recv_timeout(std::time::Duration::from_secs(20));
+        let answer = receiver.recv_timeout(std::time::Duration::from_secs(20));
         assert_eq!(answer, Ok(true), "{} bytes", line.len());
     }
     drop(stdin);

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// How to get a private mount: as root, or with a user namespace.
-const WAYS: [&[&str]; 2] = [&["-m"], &["-rm"]];
+const MOUNT_ARGUMENTS: [&[&str]; 2] = [&["-m"], &["-rm"]];
 
 /// Remaining space: pages of content, and files.
 const ROOM: [(usize, usize); 6] = [(0, 9), (1, 9), (2, 9), (9, 0), (9, 1), (9, 2)];
@@ -53,11 +53,11 @@ for part in store work home; do [ -d disk/$part ] && cp -a disk/$part repeated/;
 umount disk
 "#;
 
-fn way() -> Option<&'static [&'static str]> {
-    WAYS.into_iter().find(|way| {
+fn mount_arguments() -> Option<&'static [&'static str]> {
+    MOUNT_ARGUMENTS.into_iter().find(|arguments| {
         let mut command = Command::new("unshare");
         command
-            .args(*way)
+            .args(*arguments)
             .args(["sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt"]);
         let quiet = command
             .stdin(Stdio::null())
@@ -68,7 +68,7 @@ fn way() -> Option<&'static [&'static str]> {
 }
 
 pub fn run(faults: &Faults, tally: &Tally) {
-    let Some(way) = way() else {
+    let Some(arguments) = mount_arguments() else {
         return tally.skip("no right to mount");
     };
     let jobs: Vec<_> = faults
@@ -77,7 +77,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         .flat_map(|golden| ROOM.map(|room| (golden, room)))
         .collect();
     faults.inject(&jobs, 40, |(golden, room)| {
-        tally.count(one(golden, way, *room), || {
+        tally.count(one(golden, arguments, *room), || {
             format!(
                 "{}: room for {} pages and {} files",
                 golden.command(),
@@ -88,7 +88,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     });
 }
 
-fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<(), String> {
+fn one(golden: &Golden, arguments: &[&str], (pages, files): (usize, usize)) -> Result<(), String> {
     let place = Place::new();
     let before = place.root().join("before");
     for part in super::place::PARTS {
@@ -99,7 +99,7 @@ fn one(golden: &Golden, way: &[&str], (pages, files): (usize, usize)) -> Result<
     }
     place.write("input", golden.operation.input);
     let mut command = place.program("unshare");
-    command.args(way).args(["sh", "-c", SCRIPT, "sh", CONVO]);
+    command.args(arguments).args(["sh", "-c", SCRIPT, "sh", CONVO]);
     command
         .args([pages.to_string(), files.to_string()])
         .args(golden.operation.arguments);

@@ -122,7 +122,7 @@ impl<'a> ModelClient<'a> {
 
 /// Prevents a retry after text was printed.
 fn not_retried(mut failure: RequestFailure, shown: &Cell<bool>) -> RequestFailure {
-    failure.again &= !shown.get();
+    failure.is_retryable &= !shown.get();
     failure
 }
 

@@ -93,11 +93,11 @@ impl<'s> Service<'s> {
         let after = |time: Duration| format!("{} ms", time.as_millis());
         let settings = self.settings;
         match error {
-            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => RequestFailure::again(format!(
+            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => RequestFailure::retryable(format!(
                 "no connection to {host} within {}",
                 after(settings.connect_timeout)
             )),
-            ureq::Error::Timeout(Timeout::PerRead) => RequestFailure::again(format!(
+            ureq::Error::Timeout(Timeout::PerRead) => RequestFailure::retryable(format!(
                 "no data from {host} for {}",
                 after(settings.idle_timeout)
             )),
@@ -105,8 +105,8 @@ impl<'s> Service<'s> {
                 let what = format!("no complete reply from {host} within {}", after(settings.timeout));
                 RequestFailure::new(what).hint("raise --timeout")
             }
-            ureq::Error::HostNotFound => RequestFailure::again(format!("{host}: unknown host")),
-            ureq::Error::ConnectionFailed => RequestFailure::again(format!("no connection to {host}")),
+            ureq::Error::HostNotFound => RequestFailure::retryable(format!("{host}: unknown host")),
+            ureq::Error::ConnectionFailed => RequestFailure::retryable(format!("no connection to {host}")),
             ureq::Error::BodyExceedsLimit(_) => {
                 RequestFailure::new(format!("the reply from {host} is longer than {MAXIMUM} bytes"))
             }
@@ -119,7 +119,7 @@ impl<'s> Service<'s> {
                 untrusted(&host, &error.to_string())
             }
             ureq::Error::Io(error) => {
-                RequestFailure::again(format!("the connection to {host} failed: {error}"))
+                RequestFailure::retryable(format!("the connection to {host} failed: {error}"))
             }
             ureq::Error::ConnectProxyFailed(why) => RequestFailure::new(format!("the proxy refused: {why}")),
             // The library parses a server-provided URL only for a redirect; a retry would fail in the same way.
@@ -127,7 +127,7 @@ impl<'s> Service<'s> {
                 RequestFailure::new(format!("{host} sent an invalid header: {error}"))
             }
             ureq::Error::Protocol(error) => {
-                RequestFailure::again(format!("incomplete reply from {host}: {error}"))
+                RequestFailure::retryable(format!("incomplete reply from {host}: {error}"))
             }
             error => RequestFailure::new(format!("request to {host} failed: {error}")),
         }
@@ -166,7 +166,7 @@ impl<'s> Service<'s> {
             _ if header(&headers, "x-should-retry") == Some("false") => RequestFailure::new(what),
             // Waiting does not restore a quota.
             429 if crate::service_error::is_quota(&body) => RequestFailure::new(what),
-            408 | 425 | 429 | 500..=599 => RequestFailure::again(what).after(requested_wait(&headers)),
+            408 | 425 | 429 | 500..=599 => RequestFailure::retryable(what).after(requested_wait(&headers)),
             _ => RequestFailure::new(what),
         };
         if status == 401 && self.settings.key.is_none() {

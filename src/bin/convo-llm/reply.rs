@@ -124,7 +124,7 @@ fn complete_object(body: &[u8]) -> Result<&[u8], RequestFailure> {
     let body = without_mark(body).trim_ascii();
     let begins = || service_error::of_error(&body[..body.len().min(4096)]).unwrap_or_default();
     match body.first() {
-        None => Err(RequestFailure::again("the reply is empty")),
+        None => Err(RequestFailure::retryable("the reply is empty")),
         Some(b'<') => {
             let what = format!("the reply is an HTML page: {}", begins());
             Err(RequestFailure::new(what)
@@ -136,7 +136,7 @@ fn complete_object(body: &[u8]) -> Result<&[u8], RequestFailure> {
             Ok(_) => Err(RequestFailure::new(
                 "the reply is not valid JSON: text after the value",
             )),
-            Err(fault) => Err(RequestFailure::again(format!(
+            Err(fault) => Err(RequestFailure::retryable(format!(
                 "the reply is not valid JSON: byte {}: {}",
                 fault.offset, fault.what
             ))),

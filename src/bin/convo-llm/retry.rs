@@ -13,7 +13,7 @@ pub struct RequestFailure {
     pub what: String,
     pub hint: Option<String>,
     /// Whether a retry may succeed.
-    pub again: bool,
+    pub is_retryable: bool,
     /// How long to wait, as the service requested.
     pub after: Option<Duration>,
     /// The HTTP status.
@@ -28,7 +28,7 @@ impl RequestFailure {
         RequestFailure {
             what: what.into(),
             hint: None,
-            again: false,
+            is_retryable: false,
             after: None,
             status: None,
             own: None,
@@ -36,9 +36,9 @@ impl RequestFailure {
     }
 
     /// A temporary failure.
-    pub fn again(what: impl Into<String>) -> RequestFailure {
+    pub fn retryable(what: impl Into<String>) -> RequestFailure {
         RequestFailure {
-            again: true,
+            is_retryable: true,
             ..RequestFailure::new(what)
         }
     }
@@ -93,7 +93,7 @@ pub fn retried<T>(
             Ok(done) => return Ok(done),
             Err(failure) => failure,
         };
-        if left == 0 || !failure.again {
+        if left == 0 || !failure.is_retryable {
             return Err(failure.into());
         }
         let requested = failure.after.filter(|requested| *requested > settings.max_wait);

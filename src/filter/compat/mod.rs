@@ -5,7 +5,7 @@
 //! [`CompatStrategy`] lists all strategies, here with the options of `convo compact` that each accepts in addition to
 //! `--compat SYSTEM`:
 //!
-//! | system | way | options and keys |
+//! | system | strategy | options and keys |
 //! |---|---|---|
 //! | langchain | [`CompatStrategy::Trim`] | `--budget N`, `keep-end=last\|first`, `start-on=ROLE,...`, `end-on=ROLE,...`, `include-system`, `allow-partial` |
 //! | langchain | [`CompatStrategy::ClearToolUses`] | `--mask-tools`, `--keep-tools N`, `--exclude-tool NAME`, `--mask-inputs`, `--tune mask.min-gain=N`, `placeholder=TEXT`; the trigger is `--when` |

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 /// [`ErrorKind::No`] when the limit cannot be met, with the smallest possible size; the errors of [`CompatStrategy::choose`].
 pub fn plan(
     session: &Session,
-    way: &CompatStrategy,
+    strategy: &CompatStrategy,
     rules: Precedence,
     counter: Counter,
     options: &CompactOptions,
@@ -40,13 +40,13 @@ pub fn plan(
             compact::BELOW.to_string(),
         ));
     }
-    let system = way.system();
-    if way.drops_repeatedly() && !options.retry && compacted_last(session, system) {
+    let system = strategy.system();
+    if strategy.drops_repeatedly() && !options.retry && compacted_last(session, system) {
         let why = format!("no new messages since the last compaction by {}", system.name());
         return Ok(compact::unchanged_outcome(&work, options, why));
     }
     let history = CompatHistory::of(session, &view).unseen_from((options.unseen)(session));
-    if let (CompatStrategy::Candidates, None) = (way, &options.when) {
+    if let (CompatStrategy::Candidates, None) = (strategy, &options.when) {
         let items = openai_agents::candidates(&history, rules).1;
         if items < openai_agents::DUE {
             let why = format!("{items} items; compacts from {} items", openai_agents::DUE);
@@ -54,9 +54,9 @@ pub fn plan(
         }
     }
     let measure = |message: &crate::model::message::Message<'_>| counter.message(message);
-    let mut choice = way.choose(&history, rules, &measure, &shorten)?;
+    let mut choice = strategy.choose(&history, rules, &measure, &shorten)?;
     // PenguiFlow has its own summary limit.
-    let limit = match way {
+    let limit = match strategy {
         CompatStrategy::Penguiflow(options) => Some((
             options.summary,
             penguiflow::maximum_summary(&history, options, &choice),
@@ -91,7 +91,7 @@ pub fn plan(
     let stamp = stamp(&about.strategy)?;
     let line = choice.reshaping.event(session, &view, &about, &stamp)?;
     Ok(CompactionOutcome {
-        report: report::of(&work, &history, way, &choice, now),
+        report: report::of(&work, &history, strategy, &choice, now),
         plan: Plan::Lines(vec![line], describe_change(was, now, &choice, &history)),
         smallest,
     })

@@ -22,7 +22,7 @@ pub(super) fn after(work: &CompactionState<'_>, reshaping: &ViewEdit, at: usize)
 pub(super) fn of(
     work: &CompactionState<'_>,
     history: &CompatHistory<'_>,
-    way: &CompatStrategy,
+    strategy: &CompatStrategy,
     choice: &ViewChanges,
     now: Size,
 ) -> CompactionReport {
@@ -33,7 +33,7 @@ pub(super) fn of(
     };
     let level = |at: usize| match &choice.reshaping.changes[at] {
         ItemChange::Keep => AtomLevel::Full,
-        ItemChange::Replace(_) if way.shortens() => AtomLevel::HeadTail,
+        ItemChange::Replace(_) if strategy.shortens() => AtomLevel::HeadTail,
         ItemChange::Replace(_) => AtomLevel::Masked,
         ItemChange::Drop if digested.contains(&at) => AtomLevel::Digest,
         ItemChange::Drop => AtomLevel::Dropped,
@@ -81,7 +81,7 @@ pub(super) fn of(
                 reason: if level == AtomLevel::Full {
                     "kept"
                 } else {
-                    way.system().name()
+                    strategy.system().name()
                 },
             });
         }

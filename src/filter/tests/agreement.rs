@@ -79,7 +79,7 @@ fn made(session: &Session, pieces: &[DerivedLine]) -> Session {
     for piece in pieces {
         match piece {
             DerivedLine::Line(index) => new.push_new(session.record(*index).body),
-            DerivedLine::Edited(_, body) | DerivedLine::Made(body) => new.push_new(body),
+            DerivedLine::Edited(_, body) | DerivedLine::Generated(body) => new.push_new(body),
         }
     }
     new

@@ -169,7 +169,7 @@ impl AichatReader<'_> {
                 }
                 for body in records {
                     self.ids.push(self.derive.id(&body));
-                    self.session.push_made(body, place);
+                    self.session.push_generated(body, place);
                 }
             }
             None => {
@@ -178,7 +178,7 @@ impl AichatReader<'_> {
                 }
                 let lines = || quoted(&String::from_utf8_lossy(&self.bytes[element.bytes.clone()]));
                 let raw = value.unwrap_or_else(lines);
-                self.session.push_made(passthrough(NAME, &raw), place);
+                self.session.push_generated(passthrough(NAME, &raw), place);
             }
         }
         self.elements.push(ReadElement {
@@ -212,7 +212,7 @@ impl AichatReader<'_> {
         }
         let line = self.session.len();
         let place = first.map_or(Position { line: 0, offset: 1 }, |element| element.place);
-        self.session.push_made(event.finish(), place);
+        self.session.push_generated(event.finish(), place);
         let summary = first.filter(|_| text.is_some());
         self.elements.extend(summary.map(|element| ReadElement {
             bytes: element.bytes.clone(),

@@ -218,7 +218,7 @@ impl Runs {
             offset: place.offset.max(1),
             ..place
         };
-        self.session.push_made(line, place);
+        self.session.push_generated(line, place);
     }
 }
 

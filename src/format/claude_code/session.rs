@@ -219,7 +219,7 @@ impl<'l> SessionRecords<'l> {
     /// Adds a record that was read from these lines.
     fn push(&mut self, body: Vec<u8>, lines: Vec<usize>) {
         let place = lines.first().map(|line| self.log.lines[*line].place);
-        self.built.session.push_made(body, place.unwrap_or_default());
+        self.built.session.push_generated(body, place.unwrap_or_default());
         self.built.sources.push(lines);
     }
 

@@ -94,7 +94,7 @@ pub fn read(name: Option<&str>, bytes: &[u8], start: Position, report: &mut Repo
             let first = before.ends.take().map(|[first, _]| first);
             before.ends = Some([first.unwrap_or_else(|| id.clone()), id]);
         }
-        session.push_made(body, first.place);
+        session.push_generated(body, first.place);
     }
     session
 }

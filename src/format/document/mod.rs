@@ -230,7 +230,7 @@ impl<'a> DocumentReader<'a> {
         session.push_new(&header.finish(&id));
         if let Some((offset, system)) = &body.system {
             let (system, place) = (self.cleaned(*offset, system, report), self.place(*offset));
-            session.push_made(request::system_record(self.api, &system), place);
+            session.push_generated(request::system_record(self.api, &system), place);
         }
         let cleaned: Vec<_> = body
             .list
@@ -254,7 +254,7 @@ impl<'a> DocumentReader<'a> {
             for record in summarized.as_ref().unwrap_or(&unit.records) {
                 let reported = body.message_members(Some(nth) == answer && is_assistant(record));
                 let record = json::with_members(record, &reported).unwrap_or_else(|_| record.clone());
-                session.push_made(record, place);
+                session.push_generated(record, place);
             }
             let whole = &unit.elements;
             for nth in whole.clone().filter(|_| !unit.records.is_empty()) {
@@ -264,7 +264,7 @@ impl<'a> DocumentReader<'a> {
             }
             if unit.records.is_empty() {
                 for raw in &raws[unit.elements.clone()] {
-                    session.push_made(self.foreign(raw, place, report), place);
+                    session.push_generated(self.foreign(raw, place, report), place);
                 }
             }
         }

@@ -88,7 +88,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         if let Some(fault) = fault {
             report.damage(place, format!("message {nth}: {fault}; kept unchanged"));
         }
-        session.push_made(line, place);
+        session.push_generated(line, place);
     }
     Ok(vec![session])
 }

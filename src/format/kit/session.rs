@@ -267,7 +267,7 @@ struct SessionBuilder<'c, C> {
 
 impl<C: Codec> SessionBuilder<'_, C> {
     fn push(&mut self, body: Vec<u8>, place: Position) -> usize {
-        self.session.push_made(body, place);
+        self.session.push_generated(body, place);
         self.session.len() - 1
     }
 

@@ -69,22 +69,22 @@ impl<'a> PenguinDocument<'a> {
             parts: split_document(text),
             damage: Vec::new(),
         };
-        let mut mended_at = None;
+        let mut repaired_at = None;
         if let Some(fault) = document.parts.truncated
             && let Some((repaired, escaped)) = fix_syntax(text)
         {
             // After a missing quote, strings and syntax are confused, and corrections would do harm.
             let parts = split_document(&repaired);
-            let (mended_has, has) = (parts.elements.len(), document.parts.elements.len());
-            if mended_has > has || (mended_has == has && parts.truncated.is_none()) {
+            let (repaired_has, has) = (parts.elements.len(), document.parts.elements.len());
+            if repaired_has > has || (repaired_has == has && parts.truncated.is_none()) {
                 document.parts = parts;
                 document.bytes = Cow::Owned(repaired);
                 document.escaped = escaped;
-                mended_at = Some(fault.offset);
+                repaired_at = Some(fault.offset);
             }
         }
         document.verdict(list_allowed)?;
-        document.damage = document.flaws(mended_at);
+        document.damage = document.flaws(repaired_at);
         Ok(document)
     }
 
@@ -103,13 +103,13 @@ impl<'a> PenguinDocument<'a> {
         }
     }
 
-    fn flaws(&self, mended_at: Option<usize>) -> Vec<(Position, &'static str)> {
+    fn flaws(&self, repaired_at: Option<usize>) -> Vec<(Position, &'static str)> {
         let mut flaws = Vec::new();
         let mut lines = self.lines();
         if self.mark > 0 {
             flaws.push((lines.source_place(0), "byte order mark"));
         }
-        if let Some(at) = mended_at {
+        if let Some(at) = repaired_at {
             // Before the first fault nothing was corrected, so its offset is that in the source.
             let place = lines.source_place(self.mark + at);
             flaws.push((

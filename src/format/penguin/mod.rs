@@ -148,7 +148,7 @@ fn session(source: &DocumentSource<'_>, report: &mut Report) -> Result<Session> 
             Ok(convert(&DocumentMerge::alone(&document), source, report))
         }
         primary => {
-            report.mended = true;
+            report.differs_from_input = true;
             let spares = backups(source, &BACKUP_SUFFIXES, true, report);
             let mut candidates = Vec::new();
             let (place, why) = match &primary {
@@ -264,7 +264,7 @@ fn convert(merge: &DocumentMerge<'_>, source: &DocumentSource<'_>, report: &mut 
         report.damage(*place, *what);
     }
     let older = header::is_older(&merge.head, merge.is_list, source);
-    report.mended |= older || !merge.damage.is_empty();
+    report.differs_from_input |= older || !merge.damage.is_empty();
     let mut reader = PenguinMessages::new(older, report);
     reader.mixed_times = times::has_mixed_times(merge.elements.iter().map(|(_, raw)| raw.as_ref()));
     let mut session = Session::default();

@@ -158,11 +158,11 @@ impl<'a> PiReader<'a> {
             }
             if entry.kind == EntryKind::Compaction {
                 let covered = &ids[..ids.partition_point(|(place, _)| *place < kept[&at])];
-                session.push_made(summary(entry, *nth, covered), entry.place);
+                session.push_generated(summary(entry, *nth, covered), entry.place);
                 continue;
             }
             let Some(mut draft) = record::of_entry(entry, self.is_displayed) else {
-                session.push_made(passthrough(NAME, entry.body.trim_ascii()), entry.place);
+                session.push_generated(passthrough(NAME, entry.body.trim_ascii()), entry.place);
                 continue;
             };
             let own = entry.id.as_deref().filter(|id| known.insert(id));
@@ -175,9 +175,9 @@ impl<'a> PiReader<'a> {
                 None if needs_ids => derive.id(&body),
                 None => String::new(),
             };
-            session.push_made(body, entry.place);
+            session.push_generated(body, entry.place);
             if is_hidden(entry) {
-                session.push_made(hidden(entry, *nth, &id), entry.place);
+                session.push_generated(hidden(entry, *nth, &id), entry.place);
             }
             ids.push((at, id));
         }

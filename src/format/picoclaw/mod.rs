@@ -99,7 +99,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
         (source.neighbor)(name).map_err(|error| Error::io(format_args!("cannot read {name}"), error))
     };
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(SIDECAR)) {
-        report.mended = true;
+        report.differs_from_input = true;
         let name = format!("{stem}{LOG}");
         let Some(lines) = neighbor(&name)? else {
             return read_sidecar(source, Some(stem), report);
@@ -122,7 +122,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     }
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
         let sidecar = neighbor(&format!("{stem}{SIDECAR}"))?;
-        report.mended |= sidecar.is_some();
+        report.differs_from_input |= sidecar.is_some();
         return Ok(vec![read_log(source, Some(stem), sidecar.as_deref(), report)]);
     }
     // Without a file name, the lines have to show that this is a log.

@@ -27,7 +27,7 @@ fn steps(path: &Path) -> Result<(Vec<&OsStr>, &OsStr)> {
 /// Opens the directory of a path; returns it with the last component. None if a directory is missing.
 pub fn find<'p>(root: &Directory, path: &'p Path) -> Result<Option<(Directory, &'p OsStr)>> {
     let (dirs, last) = steps(path)?;
-    let mut at = root.again()?;
+    let mut at = root.duplicate()?;
     for dir in dirs {
         match at.inner(dir)? {
             Some(inner) => at = inner,
@@ -53,7 +53,7 @@ pub fn facts(root: &Directory, path: &Path) -> Result<Option<FileStat>> {
 /// As [`find`], creating missing directories. The caller syncs.
 pub fn make<'p>(root: &Directory, path: &'p Path) -> Result<(Directory, &'p OsStr)> {
     let (dirs, last) = steps(path)?;
-    let mut at = root.again()?;
+    let mut at = root.duplicate()?;
     for dir in dirs {
         at = inner(&at, dir)?;
     }

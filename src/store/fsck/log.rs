@@ -124,11 +124,16 @@ pub(super) fn check<'f>(
         copy: None,
         is_clean,
     };
-    let repaired = (!is_clean).then(|| mended(&log, damage, lines, is_headless));
+    let repaired = (!is_clean).then(|| build_repaired(&log, damage, lines, is_headless));
     Ok((seen, repaired))
 }
 
-fn mended<'f>(log: &Log<'_, 'f>, damage: Damage, lines: Lines<'f>, is_headless: bool) -> RepairedLog<'f> {
+fn build_repaired<'f>(
+    log: &Log<'_, 'f>,
+    damage: Damage,
+    lines: Lines<'f>,
+    is_headless: bool,
+) -> RepairedLog<'f> {
     let mut edits = lines.edits;
     if is_headless {
         let mut header = HeaderBuilder::default().finish(log.id);

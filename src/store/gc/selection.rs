@@ -114,9 +114,9 @@ impl ReducedLog {
 
     /// Writes the removed lines in their stored form.
     pub fn write_taken(&self, old: &SourceLog<'_>, out: &mut dyn Write) -> Result<()> {
-        let mut again = old.locked.again();
+        let mut old_lines = old.locked.line_reader();
         for index in self.removed() {
-            let line = again.line(old.lines, index)?;
+            let line = old_lines.line(old.lines, index)?;
             atomic::put_bytes(out, "archive", line)?;
         }
         Ok(())
@@ -130,17 +130,17 @@ impl ReducedLog {
 
     /// Writes the new log, ending with the event that reports the change; returns its size in bytes.
     pub fn write_log(&self, old: &SourceLog<'_>, event: &[u8], out: &mut dyn Write) -> Result<u64> {
-        let mut again = old.locked.again();
+        let mut old_lines = old.locked.line_reader();
         let mut new = NewLog::new(old.locked, out);
         for piece in &self.pieces {
             match piece {
-                DerivedLine::Line(index) => new.push(&log::strip(again.line(old.lines, *index)?))?,
+                DerivedLine::Line(index) => new.push(&log::strip(old_lines.line(old.lines, *index)?))?,
                 DerivedLine::Edited(index, body) => {
-                    let line = log::strip(again.line(old.lines, *index)?);
+                    let line = log::strip(old_lines.line(old.lines, *index)?);
                     let line = Record::parse(&line, old.session().place(*index)).body;
                     new.push(&reduced::expand(body, line))?;
                 }
-                DerivedLine::Made(body) => new.push(body)?,
+                DerivedLine::Generated(body) => new.push(body)?,
             }
         }
         new.push(event)?;
@@ -266,10 +266,10 @@ impl<'p> Rejoined<'p> {
         event: &[u8],
         each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let (mut again, mut lines) = (old.locked.again(), self.lines());
+        let (mut old_lines, mut lines) = (old.locked.line_reader(), self.lines());
         while let Some(line) = lines.next()? {
             match line {
-                MergedLines::Log(index) => each(&log::strip(again.line(old.lines, index)?))?,
+                MergedLines::Log(index) => each(&log::strip(old_lines.line(old.lines, index)?))?,
                 MergedLines::Archived(line) => each(line)?,
             }
         }

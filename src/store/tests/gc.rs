@@ -33,7 +33,10 @@ fn without(lines: &'static [usize]) -> impl FnOnce(&Session) -> Result<Option<Ve
     move |session| {
         let stay = (0..session.len()).filter(|index| !lines.contains(index));
         let mut pieces: Vec<DerivedLine> = stay.map(DerivedLine::Line).collect();
-        pieces.insert(2, DerivedLine::Made(br#"{"type":"note","id":"put in"}"#.to_vec()));
+        pieces.insert(
+            2,
+            DerivedLine::Generated(br#"{"type":"note","id":"put in"}"#.to_vec()),
+        );
         Ok(Some(pieces))
     }
 }

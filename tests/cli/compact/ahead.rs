@@ -86,10 +86,10 @@ fn a_complete_session_does_not_wait_for_more_input() {
         .spawn()
         .unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut read = vec![0; 100_000];
-        while stdout.read_exact(&mut read).is_ok() && tell.send(()).is_ok() {}
+        while stdout.read_exact(&mut read).is_ok() && sender.send(()).is_ok() {}
     });
     let header = |nth: usize| format!("{{\"type\":\"session\",\"version\":1,\"id\":\"s{nth}\"}}\n");
     stdin.write_all(header(0).as_bytes()).unwrap();
@@ -101,7 +101,7 @@ fn a_complete_session_does_not_wait_for_more_input() {
         stdin
             .write_all((message + &header(nth) + &begun).as_bytes())
             .unwrap();
-        let answer = told.recv_timeout(Duration::from_secs(20));
+        let answer = receiver.recv_timeout(Duration::from_secs(20));
         assert_eq!(answer, Ok(()), "session {nth}");
     }
     drop(stdin);

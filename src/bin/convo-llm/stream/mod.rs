@@ -120,13 +120,13 @@ impl ReplyStream {
             return Ok(());
         }
         if json::value_end(data, 0, Dialect::Strict) != Ok(data.len()) || std::str::from_utf8(data).is_err() {
-            return Err(RequestFailure::again(
+            return Err(RequestFailure::retryable(
                 "the stream is damaged: an event is not valid JSON",
             ));
         }
         if is_error(data) {
             let what = service_error::message(data).unwrap_or_default();
-            return Err(RequestFailure::again(format!(
+            return Err(RequestFailure::retryable(format!(
                 "the service failed within the reply: {}",
                 service_error::short(&what)
             )));
@@ -147,7 +147,7 @@ impl ReplyStream {
     ) -> Result<Vec<u8>, RequestFailure> {
         if let Some(data) = self.events.take_unfinished() {
             self.event(&data, &mut show)
-                .map_err(|failure| if failure.again { cut() } else { failure })?;
+                .map_err(|failure| if failure.is_retryable { cut() } else { failure })?;
         }
         let (whole, body) = match self.pieces {
             Assembler::Chat(pieces) => (pieces.is_complete(), pieces.body()),
@@ -159,7 +159,7 @@ impl ReplyStream {
 }
 
 fn cut() -> RequestFailure {
-    RequestFailure::again("the reply was cut off")
+    RequestFailure::retryable("the reply was cut off")
 }
 
 /// Whether an event reports an error.

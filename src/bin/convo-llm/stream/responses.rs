@@ -30,7 +30,7 @@ impl ResponsesAssembler {
                 let what = member("response")
                     .and_then(service_error::message)
                     .unwrap_or_default();
-                return Err(RequestFailure::again(format!(
+                return Err(RequestFailure::retryable(format!(
                     "the service failed: {}",
                     service_error::short(&what)
                 )));

@@ -255,7 +255,7 @@ impl Context {
             label: label.to_string(),
             format: format.of(&bytes),
             stream: Stream::from(sessions),
-            value: (!report.mended).then_some(bytes),
+            value: (!report.differs_from_input).then_some(bytes),
             wrapped,
             packed: false,
             never_waits: true,

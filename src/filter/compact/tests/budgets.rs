@@ -12,8 +12,8 @@ use std::collections::HashSet;
 /// Checks a successful compaction.
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let now = case.size(&done.after, &done.view);
-    prop_assert_eq!(done.told("was"), case.was);
-    prop_assert_eq!(done.told("now"), now);
+    prop_assert_eq!(done.reported("was"), case.was);
+    prop_assert_eq!(done.reported("now"), now);
     let report = &done.outcome.report;
     prop_assert_eq!((report.was, report.now), (case.was, now));
     prop_assert!(

@@ -140,7 +140,7 @@ impl Done {
     }
 
     /// A size in the event.
-    pub fn told(&self, name: &str) -> Size {
+    pub fn reported(&self, name: &str) -> Size {
         let size = json::member(&self.event, name).unwrap();
         let number = |name| {
             std::str::from_utf8(json::member(size, name).unwrap())

@@ -32,7 +32,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         for piece in &pieces {
             match piece {
                 DerivedLine::Line(index) => kept.push_new(done.after.record(*index).body),
-                DerivedLine::Edited(_, body) | DerivedLine::Made(body) => kept.push_new(body),
+                DerivedLine::Edited(_, body) | DerivedLine::Generated(body) => kept.push_new(body),
             }
         }
         prop_assert_eq!(sent(&kept), sent(&done.after), "I8: gc");

@@ -4,7 +4,7 @@ use super::super::langchain::{ClearToolUses, KeepLimit};
 use super::super::picoclaw::PicoclawCut;
 use super::super::{CompatStrategy, Precedence, penguiflow, plan};
 use super::letters;
-use super::properties::ways;
+use super::properties::strategies;
 use crate::error::{ErrorKind, Result};
 use crate::filter::compact::state::AtomLevel;
 use crate::filter::compact::trigger::TriggerExpression;
@@ -32,7 +32,11 @@ fn session_of(all: &str) -> Session {
     session
 }
 
-fn run_with(session: &Session, way: &CompatStrategy, options: &CompactOptions) -> Result<CompactionOutcome> {
+fn run_with(
+    session: &Session,
+    strategy: &CompatStrategy,
+    options: &CompactOptions,
+) -> Result<CompactionOutcome> {
     let stamp = |_: &str| {
         Ok(Stamp {
             id: "evt_1".into(),
@@ -40,11 +44,11 @@ fn run_with(session: &Session, way: &CompatStrategy, options: &CompactOptions) -
         })
     };
     let counter = Counter::of(Tokenizer::DEFAULT, session);
-    plan(session, way, Precedence::Convo, counter, options, stamp)
+    plan(session, strategy, Precedence::Convo, counter, options, stamp)
 }
 
-fn run(session: &Session, way: &CompatStrategy) -> CompactionOutcome {
-    run_with(session, way, &CompactOptions::default()).unwrap()
+fn run(session: &Session, strategy: &CompatStrategy) -> CompactionOutcome {
+    run_with(session, strategy, &CompactOptions::default()).unwrap()
 }
 
 /// Returns the session with the event appended.
@@ -71,8 +75,8 @@ fn shown(session: &Session) -> Vec<String> {
 #[test]
 fn the_event_names_the_system_and_the_summarized_messages() {
     let session = session_of("SUCTAUCTAUA");
-    let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
-    let outcome = run(&session, &way);
+    let strategy = CompatStrategy::Summarization(KeepLimit::Messages(2));
+    let outcome = run(&session, &strategy);
     let Plan::Lines(lines, reported) = &outcome.plan else {
         panic!()
     };
@@ -90,7 +94,7 @@ fn the_event_names_the_system_and_the_summarized_messages() {
     // Without a summarizer the messages are dropped anyway, and the note says so.
     let mut options = CompactOptions::default();
     options.steps.summary = false;
-    let outcome = run_with(&session, &way, &options).unwrap();
+    let outcome = run_with(&session, &strategy, &options).unwrap();
     assert_eq!(
         (outcome.report.summarized.len(), outcome.report.dropped.len()),
         (0, 8)
@@ -101,12 +105,12 @@ fn the_event_names_the_system_and_the_summarized_messages() {
 #[test]
 fn the_previous_summary_is_included() {
     let mut session = session_of("UAUAUAUA");
-    let way = CompatStrategy::Summarization(KeepLimit::Messages(2));
-    session = after(&session, &run(&session, &way));
+    let strategy = CompatStrategy::Summarization(KeepLimit::Messages(2));
+    session = after(&session, &run(&session, &strategy));
     for line in letters("UA") {
         session.push_new(line.to_string().as_bytes());
     }
-    let outcome = run(&session, &way);
+    let outcome = run(&session, &strategy);
     let last = after(&session, &outcome);
     let view = View::replay(&last);
     let summaries: Vec<_> = view.items.iter().filter_map(|item| item.summary(&last)).collect();
@@ -121,13 +125,13 @@ fn the_previous_summary_is_included() {
 #[test]
 fn a_strategy_never_grows_the_view() {
     let session = super::session(&letters("UCTA"));
-    let way = CompatStrategy::ClearToolUses(ClearToolUses {
+    let strategy = CompatStrategy::ClearToolUses(ClearToolUses {
         trigger: 0,
         keep: 0,
         placeholder: "a long text in the place of a short one".into(),
         ..ClearToolUses::default()
     });
-    assert_eq!(run(&session, &way).plan, Plan::Nothing(NO_GAIN.into()));
+    assert_eq!(run(&session, &strategy).plan, Plan::Nothing(NO_GAIN.into()));
     // No summary is shorter than almost nothing.
     let session = super::session(&letters("UAUA"));
     let outcome = run(&session, &CompatStrategy::Summarization(KeepLimit::Messages(2)));
@@ -139,14 +143,14 @@ fn a_strategy_never_grows_the_view() {
 #[test]
 fn an_unreachable_limit_is_refused_except_with_best_effort() {
     let session = session_of("SUAUA");
-    let way = CompatStrategy::Picoclaw(PicoclawCut::Window(3));
-    let error = run_with(&session, &way, &CompactOptions::default()).unwrap_err();
+    let strategy = CompatStrategy::Picoclaw(PicoclawCut::Window(3));
+    let error = run_with(&session, &strategy, &CompactOptions::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::No);
     let options = CompactOptions {
         best_effort: true,
         ..CompactOptions::default()
     };
-    let outcome = run_with(&session, &way, &options).unwrap();
+    let outcome = run_with(&session, &strategy, &options).unwrap();
     assert_eq!(outcome.smallest, Some(outcome.report.now.tokens));
     assert!(
         error
@@ -155,20 +159,20 @@ fn an_unreachable_limit_is_refused_except_with_best_effort() {
     );
     assert_eq!(shown(&after(&session, &outcome)), ["m0", "m3", "m4"]);
     // PenguiFlow's policy `error` changes nothing.
-    let way = CompatStrategy::Penguiflow(penguiflow::PenguiflowOptions {
+    let strategy = CompatStrategy::Penguiflow(penguiflow::PenguiflowOptions {
         total: 5,
         summary: 1,
         overflow: Overflow::Error,
         ..penguiflow::PenguiflowOptions::default()
     });
     assert_eq!(
-        run_with(&session, &way, &CompactOptions::default())
+        run_with(&session, &strategy, &CompactOptions::default())
             .unwrap_err()
             .kind,
         ErrorKind::No
     );
     assert!(matches!(
-        run_with(&session, &way, &options).unwrap().plan,
+        run_with(&session, &strategy, &options).unwrap().plan,
         Plan::Nothing(_)
     ));
 }
@@ -176,16 +180,16 @@ fn an_unreachable_limit_is_refused_except_with_best_effort() {
 #[test]
 fn a_share_is_dropped_once_until_a_new_message() {
     let session = session_of("UAUAUAUA");
-    let way = CompatStrategy::Picoclaw(PicoclawCut::Force);
-    let half = after(&session, &run(&session, &way));
+    let strategy = CompatStrategy::Picoclaw(PicoclawCut::Force);
+    let half = after(&session, &run(&session, &strategy));
     assert_eq!(shown(&half), ["m4", "m5", "m6", "m7"]);
-    assert!(matches!(run(&half, &way).plan, Plan::Nothing(_)));
+    assert!(matches!(run(&half, &strategy).plan, Plan::Nothing(_)));
     let again = CompactOptions {
         retry: true,
         ..CompactOptions::default()
     };
     assert!(matches!(
-        run_with(&half, &way, &again).unwrap().plan,
+        run_with(&half, &strategy, &again).unwrap().plan,
         Plan::Lines(..)
     ));
     // A compaction by another system, or newer messages, allow another application.
@@ -200,7 +204,7 @@ fn a_share_is_dropped_once_until_a_new_message() {
     assert!(matches!(run(&half, &other).plan, Plan::Lines(..)));
     let mut more = half.clone();
     more.push_new(br#"{"role":"user","content":"more"}"#);
-    assert!(matches!(run(&more, &way).plan, Plan::Lines(..)));
+    assert!(matches!(run(&more, &strategy).plan, Plan::Lines(..)));
 }
 
 #[test]
@@ -224,29 +228,29 @@ fn a_strategy_waits_for_its_trigger() {
 
 #[test]
 fn the_report_states_the_level_of_each_atom() {
-    let levels = |session: &Session, way: &CompatStrategy| {
-        let rows = run(session, way).report.atoms.into_iter();
+    let levels = |session: &Session, strategy: &CompatStrategy| {
+        let rows = run(session, strategy).report.atoms.into_iter();
         rows.map(|row| format!("{} {} {}", row.ids.join("+"), row.level.name(), row.reason))
             .collect::<Vec<_>>()
     };
     let session = session_of("SUCTAUAUA");
-    let way = CompatStrategy::Design {
+    let strategy = CompatStrategy::Design {
         design: Design::KeepLast(2),
         digests: true,
     };
     assert_eq!(
-        levels(&session, &way),
+        levels(&session, &strategy),
         [
             "m1 digest goaitools", "m2+m3 digest goaitools", "m4 digest goaitools", "m5 full kept",
             "m6 full kept", "m7 full kept", "m8 full kept"
         ]
     );
     // The front of the view is dropped with the oldest messages, and the note names the rule too.
-    let way = CompatStrategy::Limits {
+    let strategy = CompatStrategy::Limits {
         limits: vec![CompactorLimit::Messages(2)],
         forced: false,
     };
-    let outcome = run(&session, &way);
+    let outcome = run(&session, &strategy);
     assert_eq!(outcome.report.atoms[0].ids, ["m0"]);
     assert_eq!(outcome.report.atoms[0].level, AtomLevel::Dropped);
     assert_eq!(outcome.report.dropped.len(), 7);
@@ -255,13 +259,13 @@ fn the_report_states_the_level_of_each_atom() {
     };
     assert!(reported.ends_with("; dropped system messages: 1"), "{reported}");
     assert_eq!(outcome.report.prefix.bytes, 0);
-    let way = CompatStrategy::ClearToolUses(ClearToolUses {
+    let strategy = CompatStrategy::ClearToolUses(ClearToolUses {
         trigger: 0,
         keep: 0,
         ..ClearToolUses::default()
     });
-    let outcome = run(&session, &way);
-    assert_eq!(levels(&session, &way)[1], "m2+m3 masked langchain");
+    let outcome = run(&session, &strategy);
+    assert_eq!(levels(&session, &strategy)[1], "m2+m3 masked langchain");
     let front: usize = [0, 1, 2].iter().map(|line| session.full(*line).len()).sum();
     assert_eq!(outcome.report.prefix.bytes, front as u64);
 }
@@ -273,8 +277,8 @@ proptest! {
     ) {
         let session = session_of(&all);
         let options = CompactOptions { best_effort: true, ..CompactOptions::default() };
-        for (what, way) in ways(number) {
-            let Ok(first) = run_with(&session, &way, &options) else {
+        for (what, strategy) in strategies(number) {
+            let Ok(first) = run_with(&session, &strategy, &options) else {
                 return Err(TestCaseError::fail(format!("{what} of {all}")));
             };
             if let Plan::Nothing(_) = first.plan {
@@ -283,7 +287,7 @@ proptest! {
             }
             prop_assert!(first.report.now.tokens < first.report.was.tokens);
             let left = after(&session, &first);
-            let second = run_with(&left, &way, &options).unwrap();
+            let second = run_with(&left, &strategy, &options).unwrap();
             prop_assert_eq!(&second.report.was, &first.report.now, "{} of {}", what, all);
             // `end_on` yields where a message group was dropped whole, but not on the next run.
             if !(number.is_multiple_of(5) && what.starts_with("trim")) {

@@ -16,7 +16,7 @@ fn count(message: &crate::model::message::Message<'_>) -> u64 {
 }
 
 /// Returns every strategy, with options derived from a number.
-pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
+pub fn strategies(number: u64) -> Vec<(&'static str, CompatStrategy)> {
     let few = (number % 7) as usize;
     let tokens = number * 3;
     let trim = |strategy, include_system| LangchainTrim {
@@ -105,12 +105,15 @@ pub fn ways(number: u64) -> Vec<(&'static str, CompatStrategy)> {
 
 /// Applies every strategy.
 fn choices(history: &CompatHistory<'_>, number: u64) -> Vec<(&'static str, ViewChanges)> {
-    let choose = |way: CompatStrategy| {
-        way.choose(history, Precedence::Convo, &count, &|_, _| String::new())
+    let choose = |strategy: CompatStrategy| {
+        strategy
+            .choose(history, Precedence::Convo, &count, &|_, _| String::new())
             .unwrap()
     };
-    let ways = ways(number).into_iter();
-    ways.map(|(name, way)| (name, choose(way))).collect()
+    let strategies = strategies(number).into_iter();
+    strategies
+        .map(|(name, strategy)| (name, choose(strategy)))
+        .collect()
 }
 
 /// Builds a history of these letters; `late` delays a result, `thinks` adds reasoning to an answer.
@@ -134,7 +137,11 @@ fn history_of(all: &str, late: bool, thinks: bool) -> Session {
 #[test]
 fn every_system_has_a_strategy_and_a_name() {
     for system in CompatSystem::ALL {
-        assert!(ways(1).iter().any(|(_, way)| way.system() == system));
+        assert!(
+            strategies(1)
+                .iter()
+                .any(|(_, strategy)| strategy.system() == system)
+        );
         assert_eq!(CompatSystem::from_name(system.name()), Some(system));
     }
     assert_eq!(CompatSystem::from_name("convo"), None);

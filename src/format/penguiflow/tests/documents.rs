@@ -1,4 +1,4 @@
-use super::{again, session, state, through_lines};
+use super::{rewritten, session, state, through_lines};
 use crate::format::report::Loss;
 use crate::model::session::Session;
 use proptest::prelude::*;
@@ -28,10 +28,10 @@ fn zones_and_unknown_members_are_restored() {
         .filter_map(|at| Some(read.record(at).message()?.text().into_owned()))
         .collect();
     assert_eq!(texts, ["a", "A", "b", "B", "c", "C"]);
-    assert_eq!(again(&through_lines(&read)).0, DOCUMENT);
+    assert_eq!(rewritten(&through_lines(&read)).0, DOCUMENT);
     // A missing final newline is not added.
     let bare = DOCUMENT.trim_end();
-    assert_eq!(again(&session(bare.as_bytes()).0.unwrap()).0, bare);
+    assert_eq!(rewritten(&session(bare.as_bytes()).0.unwrap()).0, bare);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn encodings_that_cannot_be_regenerated_are_preserved() {
             r#"{{"version": 1, "health": "healthy", "summary": "", "turns": [{turn}], "pending": [], "backlog": []}}"#
         );
         let read = session(document.as_bytes()).0.unwrap();
-        assert_eq!(again(&through_lines(&read)).0, document);
+        assert_eq!(rewritten(&through_lines(&read)).0, document);
         // The original is dropped when another message is added.
         let mut changed = Session::default();
         for index in 0..read.len() {
@@ -59,7 +59,7 @@ fn encodings_that_cannot_be_regenerated_are_preserved() {
             );
             changed.push_new(line.as_bytes());
         }
-        let written = again(&changed).0;
+        let written = rewritten(&changed).0;
         assert!(written.contains(r#""assistant_response": "new "#), "{written}");
     }
 }
@@ -76,7 +76,7 @@ fn values_other_than_text_are_shown_and_preserved() {
             .windows(9)
             .any(|part| part == b"user\": \"5")
     );
-    let written: Value = serde_json::from_str(&again(&read).0).unwrap();
+    let written: Value = serde_json::from_str(&rewritten(&read).0).unwrap();
     assert_eq!(
         (&written["summary"], &written["turns"][0]["user_message"]),
         (&5.into(), &5.into())
@@ -114,7 +114,7 @@ fn any_session_becomes_a_memory() {
         r#"{"role":"assistant","content":"ok"}"#,
         r#"{"role":"user","content":"open"}"#,
     ]);
-    let (written, report) = again(&session);
+    let (written, report) = rewritten(&session);
     let written: Value = serde_json::from_str(&written).unwrap();
     let first = &written["pending"][0];
     assert_eq!(
@@ -140,10 +140,10 @@ fn any_session_becomes_a_memory() {
         [(Loss::Arguments, 1), (Loss::Message, 1), (Loss::Header, 1)]
     );
     // And back: the unanswered turn becomes a message again.
-    let document = again(&session).0;
+    let document = rewritten(&session).0;
     let back = super::session(document.as_bytes()).0.unwrap();
     assert_eq!(state(&back).open.len(), 1);
-    assert_eq!(again(&back).0, document);
+    assert_eq!(rewritten(&back).0, document);
 }
 
 proptest! {
@@ -153,9 +153,9 @@ proptest! {
     #[test]
     fn a_written_memory_reads_back_equal(document in near_document()) {
         let Ok(read) = session(document.as_bytes()).0 else { return Ok(()) };
-        let once = again(&read).0;
+        let once = rewritten(&read).0;
         let back = session(once.as_bytes()).0.unwrap();
-        prop_assert_eq!(again(&back).0, once);
+        prop_assert_eq!(rewritten(&back).0, once);
     }
 }
 

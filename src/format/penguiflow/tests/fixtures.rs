@@ -1,5 +1,5 @@
 use super::super::{Observation, digest, float_text, reply, request};
-use super::{again, fixture, rows, session, state, through_lines};
+use super::{fixture, rewritten, rows, session, state, through_lines};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ fn states_are_restored_byte_for_byte() {
         let (read, report) = session(&bytes);
         let read = read.unwrap();
         assert!(report.findings.is_empty(), "{path:?}: {:?}", report.findings);
-        let (written, report) = again(&through_lines(&read));
+        let (written, report) = rewritten(&through_lines(&read));
         assert_eq!(written, String::from_utf8_lossy(&bytes), "{path:?}");
         assert!(report.losses.is_empty(), "{path:?}: {:?}", report.losses);
         seen += 1;
@@ -48,7 +48,7 @@ fn documents_are_accepted_and_refused_as_in_the_table() {
             let named = error.message.strip_prefix("missing ").unwrap_or(&error.message);
             assert!(named.starts_with(path), "{case}: {}", error.message);
         } else {
-            let (written, _) = again(&read.unwrap());
+            let (written, _) = rewritten(&read.unwrap());
             let mut written: Value = serde_json::from_str(&written).unwrap();
             let mut expected = row["out"].clone();
             let reported = ["ts string", "user number", "turns empty string"].contains(&case);

@@ -28,7 +28,7 @@ pub(super) fn session(document: &[u8]) -> (Result<Session>, Report) {
     (read.map(|mut sessions| sessions.remove(0)), report)
 }
 
-pub(super) fn again(session: &Session) -> (String, Report) {
+pub(super) fn rewritten(session: &Session) -> (String, Report) {
     exported(Format::Penguiflow, session)
 }
 

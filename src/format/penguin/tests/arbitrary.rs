@@ -1,7 +1,7 @@
 //! Property tests: any session can be written, and is read back unchanged.
 
 use super::super::serialize;
-use super::written::{again, session, written};
+use super::written::{rewritten, session, written};
 use super::{lines, read_one};
 use crate::error::Position;
 use crate::format::WritePurpose;
@@ -140,7 +140,7 @@ proptest! {
         let (text, report) = written(&given, WritePurpose::Export);
         prop_assert!(report.losses.is_empty(), "{:?}\n{text}", report.losses);
         prop_assert!(text.is_ascii());
-        let now = again(&given);
+        let now = rewritten(&given);
         prop_assert_eq!(now.len(), all.len() + 1);
         for (line, was) in now[1..].iter().zip(&texts) {
             let (mut line, was) = (plain(line), plain(was));

@@ -25,7 +25,7 @@ pub(super) fn written(session: &Session, purpose: WritePurpose) -> (String, Repo
 }
 
 /// The lines after the header when read again.
-pub(super) fn again(session: &Session) -> Vec<String> {
+pub(super) fn rewritten(session: &Session) -> Vec<String> {
     let (text, _) = written(session, WritePurpose::Export);
     let id = json::member_text(text.as_bytes(), "id").unwrap();
     let (session, report) = read_one(&format!("{id}.json"), &text);
@@ -148,7 +148,7 @@ fn members_unknown_to_penguin_are_restored() {
         r#"{"role":"user","content":"x","name":"eve","id":"d","timestamp":"soon","category":"mine","refusal":null}"#,
         r#"{"role":"system","content":"It rains.","id":"e"}"#,
     ];
-    let lines = again(&session(&[&[HEADER][..], &all].concat()));
+    let lines = rewritten(&session(&[&[HEADER][..], &all].concat()));
     for (line, was) in lines[1..].iter().zip(all) {
         let mut members = json::members(was.as_bytes(), json::Dialect::Strict).unwrap();
         let mut now = json::members(line.as_bytes(), json::Dialect::Strict).unwrap();
@@ -170,7 +170,7 @@ fn members_unknown_to_penguin_are_restored() {
 #[test]
 fn the_header_is_restored() {
     let header = r#"{"type":"session","version":1,"id":"s","key":"agent:main","created_at":"2026-01-02T03:04:05Z","title":"T","continued_from":"p","continuation_index":2,"tokenizer":"chars4","scope":{"a":1},"metadata":{"x":[1.0]}}"#;
-    let lines = again(&session(&[header]));
+    let lines = rewritten(&session(&[header]));
     let line = lines[0].as_bytes();
     for name in [
         "id", "key", "created_at", "title", "continued_from", "continuation_index", "tokenizer", "scope",
@@ -200,7 +200,7 @@ fn a_continuation_has_penguin_members_for_its_chain() {
     ] {
         assert_eq!(json::member(metadata, name), Some(value.as_bytes()), "{name}");
     }
-    let line = again(&session(&[header]))[0].clone();
+    let line = rewritten(&session(&[header]))[0].clone();
     for name in ["original_created_at", "source_tokens", "chain_tokens"] {
         let was = json::member(header.as_bytes(), name);
         assert_eq!(json::member(line.as_bytes(), name), was, "{name}");
@@ -222,7 +222,7 @@ fn a_summary_is_a_context_message_and_reads_back_as_an_event() {
     assert!(report.losses.is_empty(), "{:?}", report.losses);
     assert_eq!(member(&text, 0, "category"), r#""CONTEXT""#);
     assert!(text.contains("They <\\\\/conversation_summary> met."), "{text}");
-    let lines = again(&session);
+    let lines = rewritten(&session);
     assert_eq!(
         lines[1],
         r#"{"type":"summary","id":"evt_1","at":"2026-01-02T03:05:00Z","content":"They </conversation_summary> met.","sha256":"00","by":"extract","here":true}"#

@@ -101,7 +101,7 @@ fn one(
         }
     };
     out.checked.bytes += source.bytes.len() as u64;
-    let repaired = report.mended;
+    let repaired = report.differs_from_input;
     let remedy = (repaired && bytes.is_some())
         .then_some("recovered messages written to a new file; original quarantined");
     // Numbers written by Python are valid for Penguin, and a missing file was already reported.

@@ -18,7 +18,7 @@ pub enum Operation {
     Message(usize, String),
     /// A message without an id, or with the id of an earlier message.
     Nameless,
-    Again(usize),
+    Duplicate(usize),
     Tool,
     Truncate(usize, bool),
     TruncateAll,
@@ -65,7 +65,7 @@ pub fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         24 => (0usize..5, text).prop_map(|(who, text)| Message(who, text)),
         1 => Just(Nameless),
-        1 => (0usize..99).prop_map(Again),
+        1 => (0usize..99).prop_map(Duplicate),
         2 => Just(Tool),
         2 => (0usize..99, any::<bool>()).prop_map(|(at, rules)| Truncate(at, rules)),
         1 => Just(TruncateAll),
@@ -191,7 +191,7 @@ impl Place {
         match what {
             Operation::Message(who, text) => self.message(*who, text, Some(&self.id("m"))),
             Operation::Nameless => self.message(0, "nameless", None),
-            Operation::Again(nth) if !ids.is_empty() => self.message(0, "again", Some(&one(*nth))),
+            Operation::Duplicate(nth) if !ids.is_empty() => self.message(0, "again", Some(&one(*nth))),
             Operation::Tool => {
                 let (call, result, of) = (self.id("m"), self.id("m"), self.id("c"));
                 self.append(format!(r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"{of}","type":"function","function":{{"name":"read","arguments":"{{}}"}}}}],"id":"{call}"}}"#).as_bytes());

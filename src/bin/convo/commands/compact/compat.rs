@@ -36,7 +36,7 @@ enum CompatFunction {
 
 struct CompatOption {
     system: CompatSystem,
-    way: CompatFunction,
+    function: CompatFunction,
     /// Options that select the function.
     by: &'static [&'static str],
     /// Other options that it supports.
@@ -45,13 +45,13 @@ struct CompatOption {
 
 const fn offer(
     system: CompatSystem,
-    way: CompatFunction,
+    function: CompatFunction,
     by: &'static [&'static str],
     takes: &'static [&'static str],
 ) -> CompatOption {
     CompatOption {
         system,
-        way,
+        function,
         by,
         takes,
     }
@@ -150,8 +150,9 @@ pub fn selected_function(
         settings,
         options,
     };
-    let way = builder.build(offer.way);
-    way.map(|way| Some((way, rules)))
+    let built = builder.build(offer.function);
+    built
+        .map(|built| Some((built, rules)))
         .map_err(|what| refused(system, what))
 }
 

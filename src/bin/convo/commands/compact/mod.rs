@@ -96,7 +96,7 @@ impl Run for CompactCommand {
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.changing.json);
-        let (options, way) = self.requested(context)?;
+        let (options, compat_strategy) = self.requested(context)?;
         self.strategy.counting.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         let edit = EditRequest {
@@ -122,8 +122,8 @@ impl Run for CompactCommand {
         let counting = &self.strategy.counting;
         let plan = |session: &Session, event_ids: &EventIds<'_>, counter: Counter| {
             let stamp = |content: &str| event_ids.event(content);
-            let outcome = match &way {
-                Some((way, rules)) => systems::plan(session, way, *rules, counter, &options, stamp),
+            let outcome = match &compat_strategy {
+                Some((strategy, rules)) => systems::plan(session, strategy, *rules, counter, &options, stamp),
                 None => compact::plan(session, counter, &options, stamp),
             }?;
             reached(&outcome);
@@ -161,7 +161,7 @@ impl Run for CompactCommand {
                         reached(outcome);
                         self.explain(context, session, counter, outcome)
                     };
-                    match (&way, &mut writer) {
+                    match (&compat_strategy, &mut writer) {
                         (None, Some(writer)) => {
                             writer.plan(session, event_ids, counter, &options, &failure, &mut reported)
                         }
@@ -212,10 +212,10 @@ impl CompactCommand {
                 .hint("use --with extract, or summarize first with: convo summarize --with")
                 .into());
         }
-        let way = compat::selected_function(&self.strategy, &self.settings, &options)?;
-        if let Some((way, rules)) = &way {
+        let compat_strategy = compat::selected_function(&self.strategy, &self.settings, &options)?;
+        if let Some((strategy, rules)) = &compat_strategy {
             options.steps.summary = self.strategy.summarizes_dropped();
-            let own = way.system().tokenizer();
+            let own = strategy.system().tokenizer();
             if let (Some(own), None) = (own, self.strategy.counting.requested(context)?) {
                 self.strategy.counting.tokenizer = Some(own);
             }
@@ -224,7 +224,7 @@ impl CompactCommand {
                 context.output.notice("", what);
             }
         }
-        Ok((options, way))
+        Ok((options, compat_strategy))
     }
 
     /// Prints the decision for each message: on standard output if it is otherwise unused.

@@ -22,10 +22,10 @@ const HEAD_TAIL: Steps = Steps {
 impl StrategyArgs {
     /// Fails if no option selects an action.
     pub fn check(&self, settings: &CompactSettings) -> convo::Result<()> {
-        let alone = ["tiered", "optimize"].into_iter().find(|way| self.lists(way));
-        if let Some(way) = alone.filter(|_| self.steps.len() > 1) {
-            let error = Error::usage(format!("--steps {way} conflicts with other steps"));
-            return Err(error.hint(format!("omit the other steps: {way} uses all of them")));
+        let alone = ["tiered", "optimize"].into_iter().find(|mode| self.lists(mode));
+        if let Some(mode) = alone.filter(|_| self.steps.len() > 1) {
+            let error = Error::usage(format!("--steps {mode} conflicts with other steps"));
+            return Err(error.hint(format!("omit the other steps: {mode} uses all of them")));
         }
         let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
         if self.fitting.budget()?.is_none() && !acts {

@@ -17,7 +17,7 @@ pub struct CompactionWriter<'r> {
     context: &'r Context,
     strategy: &'r StrategyArgs,
     request_options: summarize_range::SummaryRequestOptions,
-    thinker: Summarizer<'r>,
+    summarizer: Summarizer<'r>,
     /// Whether to skip the program because nothing will be changed.
     dry_run: bool,
     /// The selection for the last session; later messages do not change it.
@@ -40,7 +40,7 @@ impl<'r> CompactionWriter<'r> {
             context,
             strategy,
             request_options: strategy.requested()?,
-            thinker: Summarizer::new(
+            summarizer: Summarizer::new(
                 context,
                 program,
                 (&strategy.trying, strategy.trigger.ignore_backoff),
@@ -92,7 +92,7 @@ impl<'r> CompactionWriter<'r> {
             }
             None => Ok(Plan::Nothing("no summary requested".to_string())),
         };
-        self.thinker
+        self.summarizer
             .plan(session, event_ids, counter, failure, ask, apply)
     }
 }

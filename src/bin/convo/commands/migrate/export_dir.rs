@@ -147,7 +147,7 @@ impl Foreign {
     }
 
     /// Returns the contents of the files, from memory or generated again.
-    fn again(
+    fn contents(
         &self,
         (file, nth): (usize, usize),
         examined: &ExaminedFile,
@@ -179,7 +179,7 @@ impl Foreign {
         recent: &RecentFiles<'_>,
     ) -> Result<TargetState> {
         let (mut missing, mut older) = (0, 0);
-        let files = self.again(at, examined, recent)?;
+        let files = self.contents(at, examined, recent)?;
         let there = files.iter().map(|file| self.there(&file.name));
         let there = there.collect::<Result<Vec<_>>>()?;
         let grown = output_names::grown_files(self.format, &files, &there);
@@ -212,7 +212,7 @@ impl Foreign {
         recent: &RecentFiles<'_>,
         lock_timeout: Duration,
     ) -> Result<()> {
-        for file in self.again(at, examined, recent)? {
+        for file in self.contents(at, examined, recent)? {
             let path = self.dir.join(&file.name);
             let old = regular::open_target(&path)?;
             let facts = old.as_ref().map(FileStat::of).transpose();
@@ -256,7 +256,7 @@ impl Foreign {
         recent: &RecentFiles<'_>,
     ) -> Result<Staged<'b>> {
         let mut files = Vec::new();
-        for file in self.again(at, examined, recent)? {
+        for file in self.contents(at, examined, recent)? {
             if self.there(&file.name)?.is_none() {
                 files.push(file);
             }

@@ -29,7 +29,7 @@ pub fn session(examined: &ExaminedFile, nth: usize, recent: &RecentFiles<'_>) ->
     if found.session.is_some() {
         stored_lines(found).for_each(&mut push);
     } else {
-        let all = recent.again(examined)?;
+        let all = recent.reread(examined)?;
         stored_lines(unchanged(&all, nth, found)?).for_each(&mut push);
     }
     Ok(session)
@@ -56,9 +56,9 @@ pub fn stage<'b>(
             }
         }
         _ => {
-            let all = recent.again(examined)?;
-            let again = unchanged(&all, nth, found)?;
-            batch.stage(&again.id, target_lines(found, stored_lines(again)))
+            let all = recent.reread(examined)?;
+            let found_again = unchanged(&all, nth, found)?;
+            batch.stage(&found_again.id, target_lines(found, stored_lines(found_again)))
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn each_line(
             stream.failed.map_or(Ok(()), Err)
         }
         _ => {
-            let all = recent.again(examined)?;
+            let all = recent.reread(examined)?;
             let lines = stored_lines(unchanged(&all, nth, found)?);
             let _ = target_lines(found, lines).all(|line| each(line.as_ref()));
             Ok(())
@@ -158,8 +158,8 @@ pub struct RecentFiles<'c> {
     reading: &'c InputArgs,
 }
 
-type Last = (PathBuf, Arc<Again>);
-type Again = OnceLock<Result<Arc<Vec<FoundSession>>>>;
+type Last = (PathBuf, Arc<RereadSessions>);
+type RereadSessions = OnceLock<Result<Arc<Vec<FoundSession>>>>;
 
 impl<'c> RecentFiles<'c> {
     /// Returns an empty cache.
@@ -180,7 +180,7 @@ impl<'c> RecentFiles<'c> {
     }
 
     /// Returns the sessions of a document that was too large for memory.
-    fn again(&self, examined: &ExaminedFile) -> Result<Arc<Vec<FoundSession>>> {
+    fn reread(&self, examined: &ExaminedFile) -> Result<Arc<Vec<FoundSession>>> {
         let known = |last: &Option<Last>| {
             let (_, read) = last.as_ref().filter(|(path, _)| *path == examined.path)?;
             Some(read.clone())
@@ -190,7 +190,7 @@ impl<'c> RecentFiles<'c> {
             let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
             // Another thread may have set it in the meantime.
             known(&last).unwrap_or_else(|| {
-                let read = Arc::new(Again::new());
+                let read = Arc::new(RereadSessions::new());
                 *last = Some((examined.path.clone(), read.clone()));
                 read
             })

@@ -130,7 +130,8 @@ impl Run for SummarizeCommand {
                 retention::summarized(context, session, planned, event_ids)
             });
         };
-        let mut thinker = Summarizer::new(context, program, (&self.trying, self.task.trigger.ignore_backoff));
+        let mut summarizer =
+            Summarizer::new(context, program, (&self.trying, self.task.trigger.ignore_backoff));
         self.change(context, &inputs, edit, |session, event_ids, failure| {
             let options = match retention::due(session, &options)? {
                 Ok(options) => options,
@@ -150,7 +151,7 @@ impl Run for SummarizeCommand {
                 let planned = summarize_range::apply(session, counter, &options, answer, stamp);
                 retention::summarized(context, session, planned, event_ids)
             };
-            thinker.plan(session, event_ids, counter, failure, ask, apply)
+            summarizer.plan(session, event_ids, counter, failure, ask, apply)
         })
     }
 }
