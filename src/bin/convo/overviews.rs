@@ -11,33 +11,35 @@ use convo::store::{OverviewCallbacks, Overviewed};
 pub struct OverviewReader<'c> {
     context: &'c Context,
     /// How to count tokens; none if they are not counted.
-    counting: Option<&'c TokenizerArgs>,
+    tokenizer_args: Option<&'c TokenizerArgs>,
     /// The requested tokenizer, by which cached counts are labeled.
     tokenizer: String,
 }
 
 impl<'c> OverviewReader<'c> {
     /// With `counts`, all overviews have tokens; otherwise only those with a cached count.
-    pub fn new(context: &'c Context, counting: &'c TokenizerArgs, counts: bool) -> OverviewReader<'c> {
-        let requested = counting.tokenizer.map(|tokenizer| tokenizer.name().to_string());
+    pub fn new(context: &'c Context, tokenizer_args: &'c TokenizerArgs, counts: bool) -> OverviewReader<'c> {
+        let requested = tokenizer_args
+            .tokenizer
+            .map(|tokenizer| tokenizer.name().to_string());
         let configured = || context.tokenizer().map(str::to_string);
         OverviewReader {
             context,
-            counting: counts.then_some(counting),
+            tokenizer_args: counts.then_some(tokenizer_args),
             tokenizer: requested.or_else(configured).unwrap_or_default(),
         }
     }
 
     /// Whether all overviews have tokens, for which every text is read.
     pub fn counts(&self) -> bool {
-        self.counting.is_some()
+        self.tokenizer_args.is_some()
     }
 
     /// Computes the overview of a session.
     pub fn read(&self, label: &str, session: &Session, damaged: bool) -> convo::Result<Overview> {
         let counter = self
-            .counting
-            .map(|counting| counting.counter(self.context, label, session));
+            .tokenizer_args
+            .map(|tokenizer_args| tokenizer_args.counter(self.context, label, session));
         let counter = counter
             .transpose()?
             .map(|counter| (counter, self.tokenizer.as_str()));
@@ -48,7 +50,7 @@ impl<'c> OverviewReader<'c> {
     pub fn known(&self, bytes: &[u8]) -> Option<Overview> {
         let mut overview = Overview::decode(bytes)?;
         overview.tokens = overview.tokens.filter(|(_, name)| *name == self.tokenizer);
-        let suffices = self.counting.is_none() || overview.tokens.is_some();
+        let suffices = self.tokenizer_args.is_none() || overview.tokens.is_some();
         suffices.then_some(overview)
     }
 

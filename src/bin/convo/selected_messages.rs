@@ -18,7 +18,7 @@ pub struct SelectedMessages {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 impl SelectedMessages {
@@ -28,7 +28,7 @@ impl SelectedMessages {
         let choice = self.choosing.choice(&inputs, keeps)?;
         let edit = EditRequest {
             reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         edit::run(context, &inputs, edit, |session, event_ids| {
             drop::plan(session, &choice, |content| event_ids.event(content))

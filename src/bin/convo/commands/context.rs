@@ -30,9 +30,9 @@ pub struct ContextCommand {
     #[command(flatten)]
     selecting: Selecting,
     #[command(flatten)]
-    fitting: BudgetArgs,
+    budget_args: BudgetArgs,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -49,8 +49,9 @@ impl Run for ContextCommand {
         context.output.set_json_diagnostics(self.json);
         let inputs = operands::inputs(context, &self.inputs)?;
         let writing = self.writing.resolve(&inputs, &self.reading)?;
-        let budget = self.fitting.budget()?;
-        if budget.is_none() && (self.fitting.window.is_some() || self.counting.tokenizer.is_some()) {
+        let budget = self.budget_args.budget()?;
+        if budget.is_none() && (self.budget_args.window.is_some() || self.tokenizer_args.tokenizer.is_some())
+        {
             let error = Error::usage("--window and --tokenizer require --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
@@ -73,8 +74,8 @@ impl Run for ContextCommand {
                 written += 1;
                 self.selecting.select_part(label, &mut session)?;
                 if let Some(budget) = budget {
-                    let counter = self.counting.counter(context, label, &session)?;
-                    let window = self.fitting.window();
+                    let counter = self.tokenizer_args.counter(context, label, &session)?;
+                    let window = self.budget_args.window();
                     provider_request::fit(context, label, &mut session, budget, window, counter)?;
                 }
                 out.separate();

@@ -51,7 +51,7 @@ pub struct ContinueCommand {
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, requires = "when")]
     window: Option<Window>,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
@@ -117,7 +117,7 @@ impl ContinueCommand {
                 return self.report_unchanged(context, &id);
             }
         }
-        let requested = self.counting.requested(context)?;
+        let requested = self.tokenizer_args.requested(context)?;
         let (done, taken) = continue_session(context, &id, requested, None, &mut report)
             .map_err(|error| named(error, name))?;
         context.output.report(name, &mut report);
@@ -158,7 +158,7 @@ impl ContinueCommand {
         session: &Session,
         when: &TriggerExpression,
     ) -> convo::Result<bool> {
-        let counter = self.counting.counter(context, label, session)?;
+        let counter = self.tokenizer_args.counter(context, label, session)?;
         let window = self.window.map(|Window(tokens)| tokens);
         Ok(when.fired(&compact::measured(session, counter, window)).is_some())
     }
@@ -260,7 +260,7 @@ impl ContinueCommand {
             layout,
             limit: None,
         };
-        let counter = self.counting.counter(context, label, session)?;
+        let counter = self.tokenizer_args.counter(context, label, session)?;
         let mut built = Session::default();
         let plan = continuation::plan(session, counter, &before, &new)?;
         plan.unwrap_or_default()

@@ -37,7 +37,7 @@ pub struct NoteCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 /// Columns of the list.
@@ -53,16 +53,16 @@ impl Run for NoteCommand {
         let inputs = [operands::input(context, &self.input)?];
         let of = self.message.as_deref();
         if let Some(text) = &self.text {
-            let edit = EditRequest::new(&self.reading, &self.changing);
+            let edit = EditRequest::new(&self.reading, &self.edit_args);
             edit::run(context, &inputs, edit, |session, event_ids| {
                 metadata::add_note(session, text, of, |content| event_ids.event(content))
             })?;
-            return match self.changing.in_place.is_some() && !self.changing.dry_run {
+            return match self.edit_args.in_place.is_some() && !self.edit_args.dry_run {
                 true => self.verify(context, text.trim()),
                 false => Ok(()),
             };
         }
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         let is_wanted = |note: &Found| of.is_none() || note.of.as_deref() == of;
         let mut rows = Vec::new();
         each_session(context, &inputs, &self.reading, |label, session| {
@@ -74,7 +74,7 @@ impl Run for NoteCommand {
             rows.extend(found.into_iter().map(|note| (id.clone(), note)));
             Ok(())
         })?;
-        if self.changing.json {
+        if self.edit_args.json {
             let object = |(session, note): &(Option<String>, Found)| {
                 let object = serde_json::json!({
                     "schema": "convo.note/1", "session": session, "id": note.id, "at": note.at, "of": note.of,

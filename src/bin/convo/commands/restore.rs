@@ -43,7 +43,7 @@ pub struct RestoreCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
@@ -68,7 +68,7 @@ impl Run for RestoreCommand {
             std::mem::swap(&mut self.input, &mut self.event);
         }
         if self.list {
-            context.output.set_json_diagnostics(self.changing.json);
+            context.output.set_json_diagnostics(self.edit_args.json);
             return match &self.input {
                 Some(input) => self.events(context, &operands::input(context, input)?),
                 None => self.removed(context),
@@ -78,7 +78,7 @@ impl Run for RestoreCommand {
         let edit = EditRequest {
             full_log: self.log,
             events_only: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         let stored = edit.in_store(&input) && !edit.in_place() && !self.log;
         if let (InputLocation::Name(name), true) = (&input, stored) {
@@ -93,7 +93,7 @@ impl Run for RestoreCommand {
         let inputs = [input];
         // Update names first: once the undo is reported, they must have their targets without the link.
         let names = match (&inputs[0], &self.event) {
-            (InputLocation::Name(name), Some(event)) if stored && !self.changing.dry_run => {
+            (InputLocation::Name(name), Some(event)) if stored && !self.edit_args.dry_run => {
                 let store = context.store()?;
                 let id = store.resolve(name)?;
                 store.update_names_without_event(&id, event)?;
@@ -125,7 +125,7 @@ impl RestoreCommand {
         {
             return Ok(false);
         }
-        if self.changing.dry_run {
+        if self.edit_args.dry_run {
             context.output.notice(name, "would be recovered from the trash");
         } else {
             store.restore_removed(id)?;
@@ -146,17 +146,17 @@ impl RestoreCommand {
         let mut line = event::begin("restore", &own);
         line.text("at", &context.clock.now()).text("of", event);
         let line = line.finish();
-        let back = store.ungc(&id, event, &line, self.changing.dry_run);
+        let back = store.ungc(&id, event, &line, self.edit_args.dry_run);
         let back = back.map_err(|error| named(error, name))?;
         let words = format!("{}, {} bytes", count_of(back.lines, "line"), back.bytes);
-        if self.changing.dry_run {
+        if self.edit_args.dry_run {
             context.output.notice(name, &format!("would restore {words}"));
             return context
                 .output
                 .print(&String::from_utf8_lossy(&line))
                 .map(|()| true);
         }
-        if self.changing.json {
+        if self.edit_args.json {
             let record: serde_json::Value = serde_json::from_slice(&line)?;
             let report = serde_json::json!({
                 "schema": "convo.change/1", "id": id, "changed": true,
@@ -193,7 +193,7 @@ impl RestoreCommand {
             )?,
         }
         let changes = || rows.iter().flat_map(|(_, changes)| changes);
-        match self.changing.json {
+        match self.edit_args.json {
             true => context.output.rows(false, changes().map(object))?,
             false => table(context, &EVENTS, changes().map(cells))?,
         }
@@ -208,7 +208,7 @@ impl RestoreCommand {
         let trash = context.store()?.trash()?;
         let object = |(id, at): &(String, String)| serde_json::json!({"schema": "convo.removed/1", "id": id, "at": at});
         let cells = |(id, at): &(String, String)| vec![Cell::Text(id.clone()), Cell::Time(Some(at.clone()))];
-        match self.changing.json {
+        match self.edit_args.json {
             true => context
                 .output
                 .rows(false, trash.iter().map(|row| object(row).to_string()))?,

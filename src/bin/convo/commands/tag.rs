@@ -101,9 +101,9 @@ fn tag_change(text: &str) -> Result<TagChange, Error> {
 impl TagCommand {
     /// Lists the tags of the store.
     fn all(&self, context: &Context) -> anyhow::Result<()> {
-        let counting = TokenizerArgs::default();
+        let tokenizer_args = TokenizerArgs::default();
         let mut tags: BTreeMap<String, u64> = BTreeMap::new();
-        for stored in OverviewReader::new(context, &counting, false).stored()? {
+        for stored in OverviewReader::new(context, &tokenizer_args, false).stored()? {
             for tag in stored.value.tags {
                 *tags.entry(tag).or_default() += 1;
             }

@@ -32,27 +32,27 @@ pub struct TitleCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 impl Run for TitleCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         let inputs = [operands::input(context, &self.input)?];
         if let Some(text) = &self.text {
-            let edit = EditRequest::new(&self.reading, &self.changing);
+            let edit = EditRequest::new(&self.reading, &self.edit_args);
             edit::run(context, &inputs, edit, |session, event_ids| {
                 metadata::set_title(session, text, |content| event_ids.event(content))
             })?;
-            return match self.changing.in_place.is_some() && !self.changing.dry_run {
+            return match self.edit_args.in_place.is_some() && !self.edit_args.dry_run {
                 true => self.verify(context, text.trim()),
                 false => Ok(()),
             };
         }
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         each_session(context, &inputs, &self.reading, |label, session| {
             let set = session.header_text(metadata::TITLE);
             let title = Found::of(&session, set, &View::replay(&session));
-            if self.changing.json {
+            if self.edit_args.json {
                 let line = serde_json::json!({
                     "schema": "convo.title/1", "id": session.header_text("id"),
                     "title": title.as_ref().map(|title| &title.text),

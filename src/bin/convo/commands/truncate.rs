@@ -29,7 +29,7 @@ pub struct TruncateCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
@@ -75,7 +75,7 @@ impl Run for TruncateCommand {
         let edit = EditRequest {
             full_log: self.log,
             reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         edit::run(context, &inputs, edit, |session, event_ids| {
             let cut = match &cut {

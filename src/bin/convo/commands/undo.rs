@@ -33,7 +33,7 @@ pub struct UndoCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, help_heading = "Output")]
     log: bool,
@@ -45,7 +45,7 @@ impl Run for UndoCommand {
         let edit = EditRequest {
             full_log: self.log,
             reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         let target = match self.exchange {
             true => UndoTarget::Exchange,

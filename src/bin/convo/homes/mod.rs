@@ -155,9 +155,9 @@ pub struct HomeReadOptions<'r> {
 
 /// Returns the sessions of these homes, with tokens only where they are known.
 pub fn listings(context: &Context, homes: Vec<Home>, with_databases: bool) -> anyhow::Result<Vec<Listing>> {
-    let counting = TokenizerArgs::default();
+    let tokenizer_args = TokenizerArgs::default();
     let reading = HomeReadOptions {
-        reader: &OverviewReader::new(context, &counting, false),
+        reader: &OverviewReader::new(context, &tokenizer_args, false),
         is_cached: true,
         with_databases,
     };

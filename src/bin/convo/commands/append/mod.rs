@@ -124,7 +124,7 @@ pub struct AppendCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 /// A session of the store to append to.
@@ -153,13 +153,13 @@ impl Run for AppendCommand {
             role: line.value.unwrap_or("user").to_string(),
             ..AppendCommand::default()
         };
-        append.changing.json = line.flag;
+        append.edit_args.json = line.flag;
         operands.next().is_none().then(|| (append, line.global()))
     }
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         // With a format option and one operand, the session is standard input and the operand is the text.
-        let piped = !self.stream && (self.reading.from.is_some() || self.changing.writing.to.is_some());
+        let piped = !self.stream && (self.reading.from.is_some() || self.edit_args.writing.to.is_some());
         if piped
             && self.text.is_none()
             && self.event.is_none()
@@ -189,7 +189,7 @@ impl Run for AppendCommand {
                 creates: true,
                 ..(&self.reading).into()
             },
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         let reading = match input {
             InputLocation::Stdin => self.reading.clone(),
@@ -198,8 +198,8 @@ impl Run for AppendCommand {
         let edit = edit.resolve(std::slice::from_ref(&input), &reading)?;
         let stored = edit.in_store(&input)
             && !self.processed
-            && !self.changing.dry_run
-            && self.changing.in_place.is_none();
+            && !self.edit_args.dry_run
+            && self.edit_args.in_place.is_none();
         if self.ack && !(stored && self.stream) {
             return Err(Error::usage("--ack requires --stream and a stored session").into());
         }
@@ -258,7 +258,7 @@ impl AppendCommand {
 
     /// One message for a session of the store: nothing of the session is read.
     fn one(&self, context: &Context, name: &str, text: &str, found: &StoredTarget) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         let store = context.store()?;
         let built = |id: &str, header: &[u8]| -> convo::Result<Vec<u8>> {
             // The log's length tells an append from the one before it.
@@ -288,7 +288,7 @@ impl AppendCommand {
                 }
             }
         };
-        if self.changing.json {
+        if self.edit_args.json {
             context.output.print_done(&String::from_utf8_lossy(&line))?;
         }
         change_hooks::after(context, name, &id, [line.as_slice()]);
@@ -317,7 +317,9 @@ impl AppendCommand {
             event_ids,
         )? {
             // A plain append prints nothing; changes by the retention policy are reported.
-            Plan::Lines(lines, same) if same == reported && !self.changing.dry_run && !self.changing.json => {
+            Plan::Lines(lines, same)
+                if same == reported && !self.edit_args.dry_run && !self.edit_args.json =>
+            {
                 Ok(Plan::Lines(lines, String::new()))
             }
             plan => Ok(plan),
@@ -360,7 +362,7 @@ impl AppendCommand {
         edit: EditRequest<'_>,
         stored: bool,
     ) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         if *input == InputLocation::Stdin {
             return Err(
                 Error::usage("--stream conflicts with a session on standard input")

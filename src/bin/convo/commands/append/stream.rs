@@ -89,7 +89,7 @@ impl AppendCommand {
         if context.hooks().is_some() {
             group.lines.push(line.to_vec());
         }
-        if self.changing.json {
+        if self.edit_args.json {
             let mut object = Vec::new();
             write_object(line, &mut object).map_err(|error| Error::io("cannot write", error))?;
             group.printed.push_str(&String::from_utf8_lossy(&object));

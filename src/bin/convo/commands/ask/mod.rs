@@ -69,7 +69,7 @@ pub struct AskCommand {
     #[arg(long, help_heading = "Program")]
     reply: bool,
     #[command(flatten)]
-    fitting: BudgetArgs,
+    budget_args: BudgetArgs,
     /// Repair the context for this API; see `check`
     #[arg(long = "for", value_name = "API", value_parser = provider_request::api, hide_short_help = true, help_heading = "Program")]
     api: Option<Api>,
@@ -85,7 +85,7 @@ pub struct AskCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 fn program(text: &str) -> Result<ProgramName, String> {
@@ -94,12 +94,12 @@ fn program(text: &str) -> Result<ProgramName, String> {
 
 impl Run for AskCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         let input = operands::input(context, &self.input)?;
         let edit = EditRequest {
             full_log: true,
             append_only: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         let stored = edit.in_store(&input) && !edit.in_place();
         if self.max_messages.is_some() && !stored {
@@ -108,8 +108,8 @@ impl Run for AskCommand {
                 .hint("continue a file or a stream with: convo continue")
                 .into());
         }
-        let budget = self.fitting.budget()?;
-        if budget.is_none() && self.fitting.window.is_some() {
+        let budget = self.budget_args.budget()?;
+        if budget.is_none() && self.budget_args.window.is_some() {
             let error = Error::usage("--window requires --budget");
             return Err(error
                 .hint("add --budget, e.g. --budget 60% --window gpt-4o")
@@ -130,18 +130,18 @@ impl Run for AskCommand {
             text,
             plain: self.plain,
             budget,
-            window: self.fitting.window(),
-            counting: TokenizerArgs {
+            window: self.budget_args.window(),
+            tokenizer_args: TokenizerArgs {
                 tokenizer: self.tokenizer,
             },
             api: self.api,
             strict: self.reading.strict,
             timeout: self.timeout.unwrap_or(TIMEOUT),
-            shows: stored || self.changing.in_place.is_some(),
-            json: self.changing.json,
+            shows: stored || self.edit_args.in_place.is_some(),
+            json: self.edit_args.json,
             program: None,
         };
-        if self.changing.dry_run {
+        if self.edit_args.dry_run {
             return each_session(context, &[input], &self.reading, |label, session| {
                 let sent = request.sent(&session, label)?;
                 context

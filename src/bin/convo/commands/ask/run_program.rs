@@ -32,7 +32,7 @@ pub struct PromptRequest<'c> {
     pub plain: bool,
     pub budget: Option<u64>,
     pub window: Option<u64>,
-    pub counting: TokenizerArgs,
+    pub tokenizer_args: TokenizerArgs,
     pub api: Option<Api>,
     pub strict: bool,
     pub timeout: Duration,
@@ -106,7 +106,7 @@ impl PromptRequest<'_> {
             return Err(refused(why.to_string(), "give a prompt instead of --reply").into());
         }
         if let Some(budget) = self.budget {
-            let counter = self.counting.counter(self.context, label, &session)?;
+            let counter = self.tokenizer_args.counter(self.context, label, &session)?;
             provider_request::fit(self.context, label, &mut session, budget, self.window, counter)?;
         }
         if let Some(api) = self.api {

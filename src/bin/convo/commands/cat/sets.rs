@@ -57,7 +57,7 @@ pub struct SetArgs {
     #[arg(long, hide_short_help = true)]
     prompt_completion: bool,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -146,7 +146,7 @@ impl SetSelection {
     ) -> Result<Option<Session>> {
         let view = View::replay(&session);
         let count = || -> Result<u64> {
-            let counter = args.counting.counter(context, label, &session)?;
+            let counter = args.tokenizer_args.counter(context, label, &session)?;
             Ok(view
                 .items
                 .iter()

@@ -101,7 +101,7 @@ pub struct CheckCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
 }
 
 /// Returns the API of the input's format; for a native session, that of the file it was imported from.
@@ -127,7 +127,7 @@ impl Run for CheckCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context
             .output
-            .set_json_diagnostics(self.changing.json || self.flat);
+            .set_json_diagnostics(self.edit_args.json || self.flat);
         self.request.check(self.api)?;
         let options = self.request.options();
         let inputs = operands::inputs(context, &self.inputs)?;
@@ -155,7 +155,7 @@ impl CheckCommand {
             dry_run,
             writing,
             ..
-        } = &self.changing;
+        } = &self.edit_args;
         if in_place.is_some() || *stdout || *dry_run || writing.to.is_some() || writing.output.is_some() {
             let error = Error::usage("-i, -n, -o, --to and --stdout require --fix");
             return Err(error.hint("repair violations with --fix").into());
@@ -230,7 +230,7 @@ impl CheckCommand {
             .rules
             .map(|rules| RuleCheck::new(rules, session, &view, against.prices));
         let mut places = ItemLocations::new(session, &view);
-        let mut print = |problem: &CheckProblem<'_>| match self.changing.json {
+        let mut print = |problem: &CheckProblem<'_>| match self.edit_args.json {
             true => report::finding(label, session, problem, places.of(problem.item)),
             false => report::line(label, problem, places.of(problem.item)),
         };
@@ -262,7 +262,7 @@ impl CheckCommand {
         for checked in &mut checked {
             context.output.report(label, &mut checked.losses);
         }
-        if self.flat || self.changing.json {
+        if self.flat || self.edit_args.json {
             let line = match self.flat {
                 true => {
                     let origin = SessionOrigin::of(label, format, session);
@@ -297,7 +297,7 @@ impl CheckCommand {
         };
         let edit = EditRequest {
             reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         edit::run(context, inputs, edit, |session, event_ids| {
             let Repaired { plan, fixed } =

@@ -272,8 +272,8 @@ impl Builder<'_> {
 
     fn shares(&self) -> std::result::Result<penguin::PenguinTrim, String> {
         let (strategy, settings, options) = (self.strategy, self.settings, self.options);
-        let is_share = strategy.fitting.is_share();
-        let window = match (options.budget, strategy.fitting.window) {
+        let is_share = strategy.budget_args.is_share();
+        let window = match (options.budget, strategy.budget_args.window) {
             (Some(_), Some(_)) if !is_share && options.when.is_none() => {
                 return Err("--budget conflicts with --window".to_string());
             }

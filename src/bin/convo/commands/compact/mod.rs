@@ -83,7 +83,7 @@ pub struct CompactCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
@@ -95,22 +95,22 @@ impl Run for CompactCommand {
     }
 
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         let (options, compat_strategy) = self.requested(context)?;
-        self.strategy.counting.report_estimate(context)?;
+        self.strategy.tokenizer_args.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         let edit = EditRequest {
             full_log: self.log,
             custom_dry_run: true,
             reports: true,
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
         let edit = edit.resolve(&inputs, &self.reading)?;
-        let mut writer = match CompactionWriter::new(context, &self.strategy, self.changing.dry_run) {
+        let mut writer = match CompactionWriter::new(context, &self.strategy, self.edit_args.dry_run) {
             Ok(writer) => writer,
             Err(error) => return summarizer_process::missing(context, &inputs, edit, error),
         };
-        let failure = FailureReport::new(context, &self.strategy.trying, edit);
+        let failure = FailureReport::new(context, &self.strategy.retry_args, edit);
         let unreached = RwLock::new(None);
         let reached = |outcome: &CompactionOutcome| {
             let mut unreached = unreached.write().unwrap_or_else(PoisonError::into_inner);
@@ -119,7 +119,7 @@ impl Run for CompactCommand {
             let is_written = matches!(outcome.plan, Plan::Lines(..));
             *unreached = Some((smallest.max(most), has_written || is_written));
         };
-        let counting = &self.strategy.counting;
+        let tokenizer_args = &self.strategy.tokenizer_args;
         let plan = |session: &Session, event_ids: &EventIds<'_>, counter: Counter| {
             let stamp = |content: &str| event_ids.event(content);
             let outcome = match &compat_strategy {
@@ -141,21 +141,23 @@ impl Run for CompactCommand {
             failure.keep_unchanged(session, event_ids, planned)
         };
         // A counter program counts one text after another.
-        let is_external = counting.requested(context)?.is_some_and(Tokenizer::is_external);
+        let is_external = tokenizer_args
+            .requested(context)?
+            .is_some_and(Tokenizer::is_external);
         let done = if writer.is_none() && !options.explains && !is_external {
             let plan = |session: &Session, event_ids: &EventIds<'_>| {
-                let (counter, _) = counting.chosen(context, session)?;
+                let (counter, _) = tokenizer_args.chosen(context, session)?;
                 plan(session, event_ids, counter).map(|outcome| outcome.plan)
             };
             edit::run_ahead(context, &inputs, edit, plan, |session, event_ids, planned| {
-                if let (_, Some(name)) = counting.chosen(context, session)? {
+                if let (_, Some(name)) = tokenizer_args.chosen(context, session)? {
                     report_unknown(context, event_ids.input(), &name);
                 }
                 completed(session, event_ids, planned)
             })
         } else {
             edit::run(context, &inputs, edit, |session, event_ids| {
-                let counter = counting.counter(context, event_ids.input(), session);
+                let counter = tokenizer_args.counter(context, event_ids.input(), session);
                 let planned = counter.and_then(|counter| {
                     let mut reported = |outcome: &CompactionOutcome| {
                         reached(outcome);
@@ -205,7 +207,7 @@ impl CompactCommand {
         self.strategy.check_writer()?;
         let langchain = self.settings.system == Some(CompatSystem::Langchain);
         let mut options = self.strategy.options(&self.settings, langchain)?;
-        options.explains = self.explain || self.changing.dry_run;
+        options.explains = self.explain || self.edit_args.dry_run;
         if self.settings.system.is_some() && options.asks {
             let error = Error::usage("--compat conflicts with a summarizer program");
             return Err(error
@@ -216,8 +218,8 @@ impl CompactCommand {
         if let Some((strategy, rules)) = &compat_strategy {
             options.steps.summary = self.strategy.summarizes_dropped();
             let own = strategy.system().tokenizer();
-            if let (Some(own), None) = (own, self.strategy.counting.requested(context)?) {
-                self.strategy.counting.tokenizer = Some(own);
+            if let (Some(own), None) = (own, self.strategy.tokenizer_args.requested(context)?) {
+                self.strategy.tokenizer_args.tokenizer = Some(own);
             }
             if *rules == Precedence::Theirs {
                 let what = "--compat exact: a provider may reject the result";
@@ -235,12 +237,12 @@ impl CompactCommand {
         counter: Counter,
         outcome: &CompactionOutcome,
     ) -> convo::Result<()> {
-        if !self.explain && !self.changing.dry_run {
+        if !self.explain && !self.edit_args.dry_run {
             return Ok(());
         }
         let report = &outcome.report;
         let mut lines: Vec<Vec<u8>> = Vec::new();
-        if self.changing.json {
+        if self.edit_args.json {
             lines.extend(report.atoms.iter().map(compact::AtomReport::json));
             let id = session.header_text("id").unwrap_or_default();
             lines.push(report.json(&id, counter.tokenizer().name()));
@@ -257,7 +259,7 @@ impl CompactCommand {
             };
             let rows = report.atoms.iter().map(cells);
             let times = Times::new(TimeOptions::default(), &context.clock);
-            if self.changing.dry_run {
+            if self.edit_args.dry_run {
                 return Table::new(&COLUMNS, &times)
                     .print(&context.output, rows)
                     .map_err(|error| Error::new(ErrorKind::InputOutput, error.to_string()));
@@ -276,7 +278,7 @@ impl CompactCommand {
         }
         for line in lines {
             let line = String::from_utf8_lossy(&line);
-            if self.changing.dry_run {
+            if self.edit_args.dry_run {
                 context
                     .output
                     .print(&line)

@@ -28,7 +28,7 @@ impl StrategyArgs {
             return Err(error.hint(format!("omit the other steps: {mode} uses all of them")));
         }
         let acts = self.trigger.when.is_some() || self.named(settings) != Steps::NONE;
-        if self.fitting.budget()?.is_none() && !acts {
+        if self.budget_args.budget()?.is_none() && !acts {
             let error = Error::usage("no budget, trigger or strategy given");
             return Err(error.hint("try --budget 32000, --budget 60% --window gpt-4o, or --mask-tools"));
         }
@@ -39,8 +39,8 @@ impl StrategyArgs {
     pub fn check_writer(&self) -> convo::Result<()> {
         let asks = self.writer().is_some();
         self.summarizer.check(asks)?;
-        self.trying.check(asks, asks)?;
-        if self.trying.if_due && !asks {
+        self.retry_args.check(asks, asks)?;
+        if self.retry_args.if_due && !asks {
             return Err(for_programs("--if-due"));
         }
         if asks && self.is_optimized() {
@@ -60,7 +60,7 @@ impl StrategyArgs {
 
     /// Returns the request options of the program.
     pub fn requested(&self) -> convo::Result<summarize_range::SummaryRequestOptions> {
-        self.summarizer.requested(self.fitting.window())
+        self.summarizer.requested(self.budget_args.window())
     }
 
     /// Whether dropped messages are summarized by default.
@@ -72,13 +72,13 @@ impl StrategyArgs {
     pub fn options(&self, settings: &CompactSettings, zero: bool) -> anyhow::Result<CompactOptions> {
         let defaults = CompactOptions::default();
         let budget = if zero {
-            self.fitting.limit()?
+            self.budget_args.limit()?
         } else {
-            self.fitting.budget()?
+            self.budget_args.budget()?
         };
         let has_goal = budget.is_some() || self.trigger.when.is_some();
         let (steps, tiered) = (self.steps(settings, has_goal), self.is_tiered());
-        self.trigger.check(self.fitting.window())?;
+        self.trigger.check(self.budget_args.window())?;
         let keep_last = match (self.keep_last, budget) {
             (Some(0), None) if self.trigger.when.is_none() => Some(8), // OpenAI's cookbook
             (Some(0), _) => None,
@@ -86,7 +86,7 @@ impl StrategyArgs {
         };
         Ok(CompactOptions {
             budget,
-            window: self.fitting.window(),
+            window: self.budget_args.window(),
             when: self.trigger.when.clone(),
             hysteresis: thousandths(settings.parsed("hysteresis").unwrap_or(0.2)),
             choice: match (tiered, steps == Steps::ALL) {

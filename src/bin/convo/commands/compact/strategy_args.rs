@@ -12,11 +12,11 @@ use convo::model::retention::Overflow;
 #[derive(Args, Clone, Debug)]
 pub struct StrategyArgs {
     #[command(flatten)]
-    pub(super) fitting: BudgetArgs,
+    pub(super) budget_args: BudgetArgs,
     #[command(flatten)]
     pub trigger: Trigger,
     #[command(flatten)]
-    pub counting: TokenizerArgs,
+    pub tokenizer_args: TokenizerArgs,
     /// Write the smallest result if the budget cannot be reached (status 1)
     #[arg(long, hide_short_help = true, help_heading = "Strategy settings")]
     pub(super) best_effort: bool,
@@ -124,7 +124,7 @@ pub struct StrategyArgs {
     #[command(flatten)]
     pub(super) summarizer: SummarizerArgs,
     #[command(flatten)]
-    pub trying: RetryArgs,
+    pub retry_args: RetryArgs,
 }
 
 /// Values of `--steps`: strategies, and two ways to use all of them.

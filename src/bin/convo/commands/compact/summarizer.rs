@@ -43,7 +43,7 @@ impl<'r> CompactionWriter<'r> {
             summarizer: Summarizer::new(
                 context,
                 program,
-                (&strategy.trying, strategy.trigger.ignore_backoff),
+                (&strategy.retry_args, strategy.trigger.ignore_backoff),
             ),
             dry_run,
             draft: RefCell::default(),
@@ -67,7 +67,7 @@ impl<'r> CompactionWriter<'r> {
         let (drafted, request_options) = (&self.draft, &self.request_options);
         let ask = || {
             if let Some(why) = strategy
-                .trying
+                .retry_args
                 .not_due(&Health::of(session), &context.clock.now())
             {
                 return Ok(NextStep::Done(Plan::Nothing(why)));

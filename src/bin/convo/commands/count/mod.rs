@@ -40,7 +40,7 @@ pub struct CountCommand {
     #[command(flatten)]
     chained: ChainArgs,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     /// Show the share of this context window in use
     #[arg(long, value_name = "TOKENS|MODEL", value_parser = window, help_heading = "Tokens")]
     window: Option<Window>,
@@ -95,13 +95,13 @@ impl CountGrouping {
 impl Run for CountCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json || self.flat);
-        self.counting.report_estimate(context)?;
+        self.tokenizer_args.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         if self.flat {
             let prices = Prices::built_in()?;
             return context.output.stdout(|out| {
                 each_session_and_format(context, &inputs, &self.reading, |label, format, session| {
-                    let counter = self.counting.counter(context, label, &session)?;
+                    let counter = self.tokenizer_args.counter(context, label, &session)?;
                     let usage = TokenUsage::of(&session, counter);
                     let row = TableRow::new(flat_tables::COUNTS)
                         .with(&SessionOrigin::of(label, format, &session))
@@ -114,7 +114,7 @@ impl Run for CountCommand {
         let report = |out: &mut dyn Write| {
             let mut first = true;
             chain_reader::each(context, &inputs, &self.reading, self.chained, |label, session| {
-                let counter = self.counting.counter(context, label, &session)?;
+                let counter = self.tokenizer_args.counter(context, label, &session)?;
                 let usage = TokenUsage::of(&session, counter);
                 if self.json {
                     let line = self.object(&session, label, &usage, &context.clock.now());

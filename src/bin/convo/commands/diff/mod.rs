@@ -79,7 +79,7 @@ pub struct DiffCommand {
     )]
     fail_on: Vec<FailOn>,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     #[command(flatten)]
     times: TimeOptions,
     /// Print one object per difference and one with the totals

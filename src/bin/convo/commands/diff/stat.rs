@@ -36,11 +36,11 @@ impl DiffCommand {
         sides: [&DiffSide; 2],
         views: &[View; 2],
     ) -> anyhow::Result<()> {
-        self.counting.report_estimate(context)?;
+        self.tokenizer_args.report_estimate(context)?;
         let mut rows: BTreeMap<String, StatRow> = BTreeMap::new();
         for (nth, entries) in [&diff.a, &diff.b].into_iter().enumerate() {
             let session = &sides[nth].session;
-            let counter = self.counting.counter(context, &sides[nth].label, session)?;
+            let counter = self.tokenizer_args.counter(context, &sides[nth].label, session)?;
             for (entry, item) in entries.iter().zip(&views[nth].items) {
                 rows.entry(group(entry)).or_default()[3 + nth] += of_item(session, item, counter);
             }

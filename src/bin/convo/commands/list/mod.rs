@@ -148,15 +148,15 @@ pub struct ListCommand {
     #[arg(long, help_heading = "Tokens")]
     tokens: bool,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
 }
 
 impl Run for ListCommand {
     fn run(mut self, context: &Context) -> anyhow::Result<()> {
         context.output.set_json_diagnostics(self.json);
         self.scope.make_absolute();
-        let counts = self.tokens || self.counting.tokenizer.is_some();
-        let reader = OverviewReader::new(context, &self.counting, counts);
+        let counts = self.tokens || self.tokenizer_args.tokenizer.is_some();
+        let reader = OverviewReader::new(context, &self.tokenizer_args, counts);
         let mut rows = match self.agents {
             true => home::rows(
                 context,

@@ -353,7 +353,7 @@ impl MergeCommand {
             ..InputArgs::default()
         };
         let writing = &self.writing;
-        let changing = EditArgs {
+        let edit_args = EditArgs {
             writing: OutputArgs {
                 packing: writing.packing,
                 output: writing.output.clone(),
@@ -367,7 +367,7 @@ impl MergeCommand {
         };
         let inputs = operands::inputs(context, &self.inputs)?;
         let mut is_found = false;
-        let request = EditRequest::new(&reading, &changing);
+        let request = EditRequest::new(&reading, &edit_args);
         edit::run(context, &inputs, request, |session, event_ids| {
             let plan = merge::resolve(session, id, version, |content| event_ids.event(content));
             is_found |= !matches!(plan, Ok(Plan::Nothing(_)));

@@ -69,7 +69,7 @@ pub struct SplitCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     #[command(flatten)]
     writing: OutputArgs,
     /// Write each part to a file in DIR
@@ -141,7 +141,7 @@ impl Run for SplitCommand {
             crate::args::checked_name(convo::model::key::checked_id(id)?)?;
         }
         if self.cutting.max_tokens.is_some() || self.dry_run {
-            self.counting.report_estimate(context)?;
+            self.tokenizer_args.report_estimate(context)?;
         }
         if self.cutting.is_empty() && self.out.is_none() {
             let error = Error::usage("no split point given");
@@ -224,7 +224,7 @@ impl SplitCommand {
             CopyArg::None => filter::CopyPolicy::None,
         };
         let counter = match self.counts() {
-            true => Some(self.counting.counter(context, label, session)?),
+            true => Some(self.tokenizer_args.counter(context, label, session)?),
             false => None,
         };
         let split = filter::PlannedSplit::plan(session, &ways, carry, counter)

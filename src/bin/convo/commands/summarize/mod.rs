@@ -49,7 +49,7 @@ pub struct SummarizeCommand {
     #[command(flatten)]
     task: SummaryTask,
     #[command(flatten)]
-    trying: RetryArgs,
+    retry_args: RetryArgs,
     /// Print the request to the summarizer; change nothing
     ///
     /// One object per chunk: {"schema":"convo.summary-request/1", "session", "covers", "ids", "sha256", "previous_summary",
@@ -66,7 +66,7 @@ pub struct SummarizeCommand {
     #[command(flatten)]
     reading: InputArgs,
     #[command(flatten)]
-    changing: EditArgs,
+    edit_args: EditArgs,
     /// Print the complete log, including the new event
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     log: bool,
@@ -74,11 +74,11 @@ pub struct SummarizeCommand {
 
 impl Run for SummarizeCommand {
     fn run(self, context: &Context) -> anyhow::Result<()> {
-        context.output.set_json_diagnostics(self.changing.json);
+        context.output.set_json_diagnostics(self.edit_args.json);
         let two_steps = self.request || self.apply.is_some();
         let asks = !two_steps && self.task.with != SummarizerSpec::Extract;
         self.task.check(two_steps)?;
-        self.trying.check(asks, asks || self.apply.is_some())?;
+        self.retry_args.check(asks, asks || self.apply.is_some())?;
         if self.task.trigger.ignore_backoff && !asks {
             return Err(for_programs("--ignore-backoff").into());
         }
@@ -88,9 +88,9 @@ impl Run for SummarizeCommand {
             full_log: self.log,
             reports: true,
             view_only: self.apply.is_none() && options.covers_view(),
-            ..EditRequest::new(&self.reading, &self.changing)
+            ..EditRequest::new(&self.reading, &self.edit_args)
         };
-        self.task.counting.report_estimate(context)?;
+        self.task.tokenizer_args.report_estimate(context)?;
         let inputs = operands::inputs(context, &self.inputs)?;
         let edit = edit.resolve(&inputs, &self.reading)?;
         if self.request {
@@ -99,7 +99,10 @@ impl Run for SummarizeCommand {
         if let Some(file) = &self.apply {
             let answer = answer(file, &inputs)?;
             return self.change(context, &inputs, edit, |session, event_ids, failure| {
-                let counter = self.task.counting.counter(context, event_ids.input(), session)?;
+                let counter = self
+                    .task
+                    .tokenizer_args
+                    .counter(context, event_ids.input(), session)?;
                 let stamp = |content: &str| event_ids.event(content);
                 let options = retention::answered(session, &options)?;
                 let planned = summarize_range::apply(session, counter, &options, &answer, stamp);
@@ -117,27 +120,39 @@ impl Run for SummarizeCommand {
         };
         let Some(program) = program else {
             return self.change(context, &inputs, edit, |session, event_ids, _| {
-                if let Some(why) = self.trying.not_due(&Health::of(session), &context.clock.now()) {
+                if let Some(why) = self
+                    .retry_args
+                    .not_due(&Health::of(session), &context.clock.now())
+                {
                     return Ok(Plan::Nothing(why));
                 }
                 let options = match retention::due(session, &options)? {
                     Ok(options) => options,
                     Err(why) => return Ok(Plan::Nothing(why)),
                 };
-                let counter = self.task.counting.counter(context, event_ids.input(), session)?;
+                let counter = self
+                    .task
+                    .tokenizer_args
+                    .counter(context, event_ids.input(), session)?;
                 let planned =
                     summarize_range::extract(session, counter, &options, |content| event_ids.event(content));
                 retention::summarized(context, session, planned, event_ids)
             });
         };
-        let mut summarizer =
-            Summarizer::new(context, program, (&self.trying, self.task.trigger.ignore_backoff));
+        let mut summarizer = Summarizer::new(
+            context,
+            program,
+            (&self.retry_args, self.task.trigger.ignore_backoff),
+        );
         self.change(context, &inputs, edit, |session, event_ids, failure| {
             let options = match retention::due(session, &options)? {
                 Ok(options) => options,
                 Err(why) => return Ok(Plan::Nothing(why)),
             };
-            let counter = self.task.counting.counter(context, event_ids.input(), session)?;
+            let counter = self
+                .task
+                .tokenizer_args
+                .counter(context, event_ids.input(), session)?;
             let ask = || {
                 Ok(
                     match summarize_range::build_request(session, counter, &options)? {
@@ -165,7 +180,7 @@ impl SummarizeCommand {
         edit: EditRequest<'_>,
         mut plan: impl FnMut(&Session, &EventIds<'_>, &FailureReport<'_>) -> convo::Result<Plan>,
     ) -> anyhow::Result<()> {
-        let failure = FailureReport::new(context, &self.trying, edit);
+        let failure = FailureReport::new(context, &self.retry_args, edit);
         let done = edit::run(context, inputs, edit, |session, event_ids| {
             let planned = plan(session, event_ids, &failure);
             failure.keep_unchanged(session, event_ids, planned)
@@ -181,8 +196,10 @@ impl SummarizeCommand {
         options: &SummaryOptions,
     ) -> anyhow::Result<()> {
         each_session(context, inputs, &self.reading, |label, session| {
-            let counter = self.task.counting.counter(context, label, &session)?;
-            let not_due = self.trying.not_due(&Health::of(&session), &context.clock.now());
+            let counter = self.task.tokenizer_args.counter(context, label, &session)?;
+            let not_due = self
+                .retry_args
+                .not_due(&Health::of(&session), &context.clock.now());
             let requested = match (not_due, retention::due(&session, options)?) {
                 (Some(why), _) | (None, Err(why)) => SummaryRequest::Nothing(why),
                 (None, Ok(options)) => summarize_range::build_request(&session, counter, &options)

@@ -19,7 +19,7 @@ pub struct SummaryTask {
     #[arg(long, value_name = "SUMMARIZER", default_value = "extract", hide_default_value = true, value_parser = SummarizerSpec::read, help_heading = "Selection")]
     pub with: SummarizerSpec,
     #[command(flatten)]
-    fitting: BudgetArgs,
+    budget_args: BudgetArgs,
     /// Keep the newest N exchanges
     #[arg(long, value_name = "N", default_value_t = summarize_range::KEEP_LAST, value_parser = exchanges, help_heading = "Selection")]
     keep_last: usize,
@@ -47,7 +47,7 @@ pub struct SummaryTask {
     #[command(flatten)]
     pub summarizer: SummarizerArgs,
     #[command(flatten)]
-    pub counting: TokenizerArgs,
+    pub tokenizer_args: TokenizerArgs,
 }
 
 /// First and last message; either can be open.
@@ -64,13 +64,13 @@ impl SummaryTask {
 
     /// Returns the validated options.
     pub fn options(&self) -> convo::Result<SummaryOptions> {
-        let window = self.fitting.window();
+        let window = self.budget_args.window();
         self.trigger.check(window)?;
         let request = self
             .summarizer
             .requested(window.filter(|_| self.with != SummarizerSpec::Extract))?;
         Ok(SummaryOptions {
-            budget: self.fitting.budget()?,
+            budget: self.budget_args.budget()?,
             window,
             when: self.trigger.when.clone(),
             keep_last: self.keep_last,

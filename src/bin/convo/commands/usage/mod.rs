@@ -83,7 +83,7 @@ pub struct UsageCommand {
     #[arg(long, help_heading = "Output")]
     estimate: bool,
     #[command(flatten)]
-    counting: TokenizerArgs,
+    tokenizer_args: TokenizerArgs,
     /// Draw a bar for each row; cache reads are lighter
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     chart: bool,
@@ -188,7 +188,7 @@ impl Run for UsageCommand {
             };
             let mut requests = recorded::requests(&session);
             if self.estimate && requests.is_empty() {
-                let counter = self.counting.counter(context, label, &session)?;
+                let counter = self.tokenizer_args.counter(context, label, &session)?;
                 requests = recorded::estimated(&session, |message| counter.message(message));
             }
             let counts = ledger.add(&session, requests, origin, selects);

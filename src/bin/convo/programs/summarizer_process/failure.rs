@@ -13,17 +13,17 @@ use std::cell::RefCell;
 /// Handles a failed summary: the session is unchanged, and the failure is recorded in its log.
 pub struct FailureReport<'r> {
     context: &'r Context,
-    trying: &'r RetryArgs,
+    retry_args: &'r RetryArgs,
     edit: EditRequest<'r>,
     /// The error to report once the plan is carried out, with the id of a stored session.
     unreported: RefCell<Option<(Option<String>, Error)>>,
 }
 
 impl<'r> FailureReport<'r> {
-    pub fn new(context: &'r Context, trying: &'r RetryArgs, edit: EditRequest<'r>) -> FailureReport<'r> {
+    pub fn new(context: &'r Context, retry_args: &'r RetryArgs, edit: EditRequest<'r>) -> FailureReport<'r> {
         FailureReport {
             context,
-            trying,
+            retry_args,
             edit,
             unreported: RefCell::default(),
         }
@@ -49,7 +49,7 @@ impl<'r> FailureReport<'r> {
         // The time of the failure does not depend on the session.
         let now = self.context.clock.now();
         let health = self
-            .trying
+            .retry_args
             .policy_of(session)
             .failed(&Health::of(session), &now, why);
         let stamp = event_ids.event(why)?;

@@ -36,7 +36,7 @@ pub fn missing(
 pub struct Summarizer<'r> {
     context: &'r Context,
     program: ExternalProgram,
-    trying: &'r RetryArgs,
+    retry_args: &'r RetryArgs,
     /// Whether to ask despite too many failures.
     retry: bool,
     /// The last result with the id of its stored session, reused if the session grew before the change was stored.
@@ -63,12 +63,12 @@ impl<'r> Summarizer<'r> {
     pub fn new(
         context: &'r Context,
         program: ExternalProgram,
-        (trying, retry): (&'r RetryArgs, bool),
+        (retry_args, retry): (&'r RetryArgs, bool),
     ) -> Summarizer<'r> {
         Summarizer {
             context,
             program,
-            trying,
+            retry_args,
             retry,
             memory: None,
             cuts: false,
@@ -124,10 +124,10 @@ impl<'r> Summarizer<'r> {
     ) -> convo::Result<Option<Plan>> {
         let now = self.context.clock.now();
         let health = Health::of(session);
-        if let Some(why) = self.trying.not_due(&health, &now) {
+        if let Some(why) = self.retry_args.not_due(&health, &now) {
             return Ok(Some(Plan::Nothing(why)));
         }
-        if self.retry || !health.is_paused(&self.trying.policy_of(session), &now) {
+        if self.retry || !health.is_paused(&self.retry_args.policy_of(session), &now) {
             return Ok(None);
         }
         let next = health.next_attempt_at.as_deref().unwrap_or_default();
@@ -174,11 +174,11 @@ impl<'r> Summarizer<'r> {
                 Ok(answer) => return Ok(answer),
                 Err(why) => why,
             };
-            if failures > self.trying.retries() {
+            if failures > self.retry_args.retries() {
                 return Err(why);
             }
             self.context.output.notice(id, &format!("{why}; retrying"));
-            std::thread::sleep(self.trying.policy().wait(failures));
+            std::thread::sleep(self.retry_args.policy().wait(failures));
         }
         Err("the program was not run".to_string())
     }
@@ -191,7 +191,7 @@ impl<'r> Summarizer<'r> {
         id: &str,
     ) -> Result<(String, Option<String>), String> {
         let options = RunOptions {
-            timeout: self.trying.timeout(),
+            timeout: self.retry_args.timeout(),
             most: MAXIMUM,
             listen: &mut |_| {},
         };
