@@ -61,12 +61,12 @@ pub const BLOCK_SIZE: usize = 512 * 1024;
 
 /// Complete lines of an input; its memory is used again for the next ones.
 #[derive(Default)]
-pub struct Block {
+pub struct LineBlock {
     buffer: Vec<u8>,
     length: usize,
 }
 
-impl Block {
+impl LineBlock {
     /// The lines. Only the last line of an input may lack its newline.
     pub fn lines(&self) -> &[u8] {
         &self.buffer[..self.length]
@@ -105,7 +105,7 @@ impl<R: Read> ByteLines<R> {
     ///
     /// # Errors
     /// Read errors.
-    pub fn next_block(&mut self, block: &mut Block) -> io::Result<AfterBlock> {
+    pub fn next_block(&mut self, block: &mut LineBlock) -> io::Result<AfterBlock> {
         let buffer = &mut block.buffer;
         let open = self.window.bytes();
         let mut end = open.len();
@@ -208,7 +208,7 @@ mod tests {
             let mut all = Vec::new();
             loop {
                 // New ones, as when the earlier ones are still being checked.
-                let mut block = Block::default();
+                let mut block = LineBlock::default();
                 let after = input.next_block(&mut block).unwrap();
                 all.extend_from_slice(block.lines());
                 if after == AfterBlock::End {
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn lines_before_a_read_error_are_a_block() {
         let mut input = ByteLines::new(b"one\ntwo\nthr".to_vec(), Broken);
-        let mut block = Block::default();
+        let mut block = LineBlock::default();
         assert_eq!(input.next_block(&mut block).unwrap(), AfterBlock::Pause);
         assert_eq!(block.lines(), b"one\ntwo\n");
         assert!(input.next_block(&mut block).is_err());

@@ -1,6 +1,6 @@
 //! The native format: a stream of records, one per line, which are passed on unchanged.
 
-use super::lines::{AfterBlock, Block, ByteLines, each_line};
+use super::lines::{AfterBlock, ByteLines, LineBlock, each_line};
 use super::report::Report;
 use super::{FormatSpec, ReadFn, Reader, SessionCount, packed};
 use crate::error::{Error, Position, Result};
@@ -90,7 +90,7 @@ impl<R: Read> Reader for NativeReader<R> {
         Ok(Some(record))
     }
 
-    fn next_block(&mut self, block: &mut Block) -> io::Result<Option<AfterBlock>> {
+    fn next_block(&mut self, block: &mut LineBlock) -> io::Result<Option<AfterBlock>> {
         match self.packed.is_done() {
             true => self.lines.next_block(block).map(Some),
             false => Ok(None),

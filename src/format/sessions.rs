@@ -1,6 +1,6 @@
 //! Streams of sessions: read from an input one at a time, and converted to a record stream.
 
-use super::lines::{AfterBlock, Block};
+use super::lines::{AfterBlock, LineBlock};
 use super::report::Report;
 use crate::error::{Error, Result};
 use crate::model::record::{Record, RecordKind};
@@ -190,7 +190,7 @@ pub trait Reader {
     ///
     /// # Errors
     /// Read errors.
-    fn next_block(&mut self, _: &mut Block) -> io::Result<Option<AfterBlock>> {
+    fn next_block(&mut self, _: &mut LineBlock) -> io::Result<Option<AfterBlock>> {
         Ok(None)
     }
 }

@@ -24,7 +24,7 @@ use std::time::Duration;
 named_enum! {
     /// Summarizer status.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum State {
+    pub enum HealthState {
         /// The last summary succeeded, or none was attempted.
         #[default]
         Healthy = "healthy",
@@ -103,12 +103,12 @@ impl Health {
     }
 
     /// The state at this time, RFC 3339.
-    pub fn state(&self, now: &str) -> State {
+    pub fn state(&self, now: &str) -> HealthState {
         match (self.failures, self.degraded) {
-            (0, _) => State::Healthy,
-            (_, false) => State::Retry,
-            (_, true) if self.turn_since && self.is_due(now) => State::Recovering,
-            (_, true) => State::Degraded,
+            (0, _) => HealthState::Healthy,
+            (_, false) => HealthState::Retry,
+            (_, true) if self.turn_since && self.is_due(now) => HealthState::Recovering,
+            (_, true) => HealthState::Degraded,
         }
     }
 
@@ -194,9 +194,9 @@ impl Health {
             .text("of", "summary")
             .raw("failures", self.failures.to_string());
         let state = if self.degraded {
-            State::Degraded
+            HealthState::Degraded
         } else {
-            State::Retry
+            HealthState::Retry
         };
         event.text("health", state.name());
         if let Some(next) = &self.next_attempt_at {
@@ -258,26 +258,26 @@ mod tests {
         assert_eq!(Health::of(&session), Health::default());
         for (n, next) in [(1, "00:00:02"), (2, "00:00:04"), (3, "00:00:08")] {
             let health = fail(&mut session, &policy, NOW);
-            assert_eq!((health.failures, health.state(NOW)), (n, State::Retry));
+            assert_eq!((health.failures, health.state(NOW)), (n, HealthState::Retry));
             assert_eq!(health.next_attempt_at, Some(format!("2026-01-01T{next}Z")));
             assert_eq!(health.is_paused(&policy, NOW), n == 3);
             assert!(!health.is_due("2026-01-01T00:00:01Z") && health.is_due("2026-01-01T00:00:08Z"));
         }
         let health = fail(&mut session, &policy, NOW);
-        assert_eq!((health.failures, health.state(NOW)), (4, State::Degraded));
+        assert_eq!((health.failures, health.state(NOW)), (4, HealthState::Degraded));
         assert!(health.is_paused(&policy, NOW));
         let later = "2026-01-01T00:00:16Z";
-        assert_eq!(health.state(later), State::Degraded, "no turn was added");
+        assert_eq!(health.state(later), HealthState::Degraded, "no turn was added");
         turn(&mut session);
-        assert_eq!(Health::of(&session).state(NOW), State::Degraded);
-        assert_eq!(Health::of(&session).state(later), State::Recovering);
+        assert_eq!(Health::of(&session).state(NOW), HealthState::Degraded);
+        assert_eq!(Health::of(&session).state(later), HealthState::Recovering);
         let health = fail(&mut session, &policy, later);
-        assert_eq!((health.failures, health.state(later)), (5, State::Degraded));
+        assert_eq!((health.failures, health.state(later)), (5, HealthState::Degraded));
         add(
             &mut session,
             r#"{"type":"summary","id":"s","at":"2026-01-01T01:00:00Z","content":"s"}"#,
         );
-        assert_eq!(Health::of(&session).state(NOW), State::Healthy);
+        assert_eq!(Health::of(&session).state(NOW), HealthState::Healthy);
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         };
         assert!(fail(&mut session, &policy, NOW).is_due(NOW));
         turn(&mut session);
-        assert_eq!(Health::of(&session).state(NOW), State::Recovering);
+        assert_eq!(Health::of(&session).state(NOW), HealthState::Recovering);
         let health = fail(&mut session, &policy, NOW);
         assert_eq!(health.next_attempt_at.as_deref(), Some("2026-01-01T00:00:30Z"));
         assert!(health.is_paused(&policy, "2026-01-01T00:00:29Z"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 named_enum! {
     /// How older exchanges are handled.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum Strategy {
+    pub enum RetentionStrategy {
         /// All exchanges are dropped.
         None = "none",
         /// Older exchanges are dropped.
@@ -37,9 +37,9 @@ named_enum! {
 
 /// A retention policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct RetentionPolicy {
     /// How older exchanges are handled.
-    pub strategy: Strategy,
+    pub strategy: RetentionStrategy,
     /// Number of newest exchanges to keep.
     pub keep_last: u64,
     /// Maximum tokens of the summary.
@@ -60,11 +60,11 @@ pub struct Memory {
     pub rest: Duration,
 }
 
-impl Default for Memory {
+impl Default for RetentionPolicy {
     /// PenguiFlow's numbers, with the strategy that preserves content.
     fn default() -> Self {
-        Memory {
-            strategy: Strategy::RollingSummary,
+        RetentionPolicy {
+            strategy: RetentionStrategy::RollingSummary,
             keep_last: 5,
             summary: 1000,
             total: 10_000,
@@ -88,7 +88,7 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Config, what)
 }
 
-impl Memory {
+impl RetentionPolicy {
     /// Checks the policy for consistency.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Memory {
     /// [`ErrorKind::Config`]: the summary limit exceeds the total, or a rolling summary has a limit of zero tokens.
     pub fn check(&self) -> Result<()> {
         if self.total > 0 && self.summary > self.total {
-            let default = match self.summary == Memory::default().summary {
+            let default = match self.summary == RetentionPolicy::default().summary {
                 true => " (default)",
                 false => "",
             };
@@ -108,7 +108,7 @@ impl Memory {
             let hint = format!("set a smaller summary: total={},summary={fits}", self.total);
             return Err(wrong(what).hint(hint));
         }
-        if self.strategy == Strategy::RollingSummary && self.summary == 0 {
+        if self.strategy == RetentionStrategy::RollingSummary && self.summary == 0 {
             return Err(wrong("a rolling summary requires a summary of at least 1 token")
                 .hint("set summary to at least 1"));
         }
@@ -133,8 +133,8 @@ impl Memory {
         let one_of = |names: &[&str]| wrong(format!("{key}: expected one of {}", names.join(", ")));
         match key {
             "strategy" => {
-                self.strategy =
-                    Strategy::from_name(value).ok_or_else(|| one_of(&Strategy::ALL.map(Strategy::name)))?;
+                self.strategy = RetentionStrategy::from_name(value)
+                    .ok_or_else(|| one_of(&RetentionStrategy::ALL.map(RetentionStrategy::name)))?;
             }
             "keep_last" => self.keep_last = count()?,
             "summary" => self.summary = count()?,
@@ -160,8 +160,8 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// As [`Memory::set`].
-    pub fn with(mut self, requested: &str) -> Result<Memory> {
+    /// As [`RetentionPolicy::set`].
+    pub fn with(mut self, requested: &str) -> Result<RetentionPolicy> {
         for part in requested
             .split(',')
             .map(str::trim)
@@ -177,11 +177,11 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Config`]: as [`Memory::set`] and [`Memory::check`].
-    pub fn read(raw: &[u8]) -> Result<Memory> {
+    /// [`ErrorKind::Config`]: as [`RetentionPolicy::set`] and [`RetentionPolicy::check`].
+    pub fn read(raw: &[u8]) -> Result<RetentionPolicy> {
         let members = json::members(raw, Dialect::Strict)
             .ok_or_else(|| wrong("the header member memory is not an object"))?;
-        let mut memory = Memory::default();
+        let mut memory = RetentionPolicy::default();
         for (name, value) in members {
             // Ignore members of later versions instead of rejecting the policy.
             if KEYS.contains(&name.as_ref()) {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_memory_is_written_and_read() {
-        let mut memory = Memory::default();
+        let mut memory = RetentionPolicy::default();
         for (key, value) in [
             ("strategy", "truncation"),
             ("keep_last", "2"),
@@ -235,15 +235,17 @@ mod tests {
             memory.set(key, value).unwrap();
         }
         let raw = memory.write();
-        assert_eq!(Memory::read(&raw).unwrap(), memory);
+        assert_eq!(RetentionPolicy::read(&raw).unwrap(), memory);
         assert_eq!(json::members(&raw, Dialect::Strict).unwrap().len(), KEYS.len());
         assert!(memory.set("keep", "1").is_err() && memory.set("total", "-1").is_err());
-        let with = Memory::default().with("truncation, keep-last=3,total=0").unwrap();
+        let with = RetentionPolicy::default()
+            .with("truncation, keep-last=3,total=0")
+            .unwrap();
         assert_eq!(
             (with.strategy, with.keep_last, with.total),
-            (Strategy::Truncation, 3, 0)
+            (RetentionStrategy::Truncation, 3, 0)
         );
-        assert!(Memory::default().with("wat").is_err());
+        assert!(RetentionPolicy::default().with("wat").is_err());
         assert!(memory.set("backoff", "-0.1").is_err() && memory.set("rest", "NaN").is_err());
     }
 }

@@ -13,7 +13,7 @@ mod set_policy;
 mod tests;
 
 pub use estimate::{TurnEstimate, shorten, turn_size};
-pub use policy::{Cost, Enforced, Part, Request, RetentionState, ShownMemory};
-pub use queue::LinkedTurns;
+pub use policy::{Cost, Enforced, RetentionRequest, RetentionState, ShownMemory};
+pub use queue::{LinkedTurns, RetentionPart};
 pub use session::{MemoryState, RetainedLines, TurnItems, due, memory_of, memory_state, plan, waiting_turns};
 pub use set_policy::configure;

@@ -1,10 +1,10 @@
 //! The retention policy of a session as a state machine: adds turns, requests and applies summaries, handles failures
 //! and enforces the total. Reads no clock; every operation terminates because each repeated step reduces the size.
 
-use super::queue::{LinkedTurns, QueuedTurn, TurnQueue};
+use super::queue::{LinkedTurns, QueuedTurn, RetentionPart, TurnQueue};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::health::{Health, State};
-use crate::model::retention::{Memory, Overflow, Strategy};
+use crate::model::health::{Health, HealthState};
+use crate::model::retention::{Overflow, RetentionPolicy, RetentionStrategy};
 use std::collections::HashSet;
 
 /// The parts of a memory that the model receives.
@@ -45,7 +45,7 @@ pub struct Enforced<T> {
 
 /// The input for a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request<T> {
+pub struct RetentionRequest<T> {
     /// The current summary.
     pub previous_summary: String,
     /// The turns, oldest first.
@@ -53,9 +53,9 @@ pub struct Request<T> {
     serials: Vec<u64>,
 }
 
-impl<T> Request<T> {
+impl<T> RetentionRequest<T> {
     /// Limits the request to its oldest turns.
-    pub fn first(mut self, turns: usize) -> Request<T> {
+    pub fn first(mut self, turns: usize) -> RetentionRequest<T> {
         self.turns.truncate(turns);
         self.serials.truncate(turns);
         self
@@ -65,7 +65,7 @@ impl<T> Request<T> {
 /// A session's memory: its turns, summary and health under a retention policy.
 #[derive(Clone, Debug)]
 pub struct RetentionState<T> {
-    memory: Memory,
+    memory: RetentionPolicy,
     health: Health,
     is_recovering: bool,
     shows_all: bool,
@@ -76,24 +76,13 @@ pub struct RetentionState<T> {
     next: u64,
 }
 
-/// The part of the memory that a stored turn belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Waits for a summary until the memory recovers.
-    Backlog,
-    /// Waits for a summary.
-    Pending,
-    /// Kept in full.
-    Recent,
-}
-
 impl<T: Clone> RetentionState<T> {
     /// Creates an empty memory.
     ///
     /// # Errors
     ///
-    /// See [`Memory::check`].
-    pub fn new(memory: Memory) -> Result<Self> {
+    /// See [`RetentionPolicy::check`].
+    pub fn new(memory: RetentionPolicy) -> Result<Self> {
         memory.check()?;
         Ok(RetentionState {
             memory,
@@ -128,12 +117,12 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// Appends a stored turn to a part without enforcing limits.
-    pub fn load(&mut self, part: Part, turn: T, size: u64) {
+    pub fn load(&mut self, part: RetentionPart, turn: T, size: u64) {
         let entry = self.entry(turn, size);
         match part {
-            Part::Backlog => self.backlog.push(entry),
-            Part::Pending => self.pending.push(entry),
-            Part::Recent => self.recent.push(entry),
+            RetentionPart::Backlog => self.backlog.push(entry),
+            RetentionPart::Pending => self.pending.push(entry),
+            RetentionPart::Recent => self.recent.push(entry),
         }
     }
 
@@ -147,7 +136,7 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// The retention policy.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &RetentionPolicy {
         &self.memory
     }
 
@@ -157,12 +146,12 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// The status of the summarizer.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> HealthState {
         match (self.is_recovering, self.health.failures, self.health.degraded) {
-            (true, ..) => State::Recovering,
-            (_, 0, _) => State::Healthy,
-            (_, _, true) => State::Degraded,
-            (_, _, false) => State::Retry,
+            (true, ..) => HealthState::Recovering,
+            (_, 0, _) => HealthState::Healthy,
+            (_, _, true) => HealthState::Degraded,
+            (_, _, false) => HealthState::Retry,
         }
     }
 
@@ -172,18 +161,20 @@ impl<T: Clone> RetentionState<T> {
     }
 
     /// The turns of a part, oldest first.
-    pub fn turns(&self, part: Part) -> impl Iterator<Item = &T> {
+    pub fn turns(&self, part: RetentionPart) -> impl Iterator<Item = &T> {
         let entries = match part {
-            Part::Backlog => &self.backlog,
-            Part::Pending => &self.pending,
-            Part::Recent => &self.recent,
+            RetentionPart::Backlog => &self.backlog,
+            RetentionPart::Pending => &self.pending,
+            RetentionPart::Recent => &self.recent,
         };
         entries.entries().map(|entry| &entry.turn)
     }
 
     /// Whether the model receives the summary and the pending turns.
     pub fn shows_summary(&self) -> bool {
-        self.shows_all || self.memory.strategy == Strategy::RollingSummary && self.state() != State::Degraded
+        self.shows_all
+            || self.memory.strategy == RetentionStrategy::RollingSummary
+                && self.state() != HealthState::Degraded
     }
 
     /// Tokens that the model receives.
@@ -208,7 +199,7 @@ impl<T: Clone> RetentionState<T> {
     ///
     /// [`ErrorKind::No`] when the total would be exceeded and the policy is `error`; the memory is then unchanged.
     pub fn add(&mut self, turn: T, size: u64, cost: &impl Cost) -> Result<Enforced<T>> {
-        if self.memory.strategy == Strategy::None {
+        if self.memory.strategy == RetentionStrategy::None {
             return Ok(Enforced {
                 dropped: vec![turn],
                 fits: true,
@@ -220,8 +211,8 @@ impl<T: Clone> RetentionState<T> {
         let keep = usize::try_from(self.memory.keep_last).unwrap_or(usize::MAX);
         let beyond = self.recent.len().saturating_sub(keep);
         let evicted = self.recent.take(beyond);
-        let truncates = self.memory.strategy == Strategy::Truncation;
-        let degraded = self.state() == State::Degraded;
+        let truncates = self.memory.strategy == RetentionStrategy::Truncation;
+        let degraded = self.state() == HealthState::Degraded;
         let mut removed = TurnQueue::default();
         let waiting = match (truncates, degraded) {
             (true, _) => &mut removed,
@@ -281,7 +272,7 @@ impl<T: Clone> RetentionState<T> {
     ///
     /// [`ErrorKind::No`] when the total is exceeded and the policy is `error`.
     pub fn enforce(&mut self, cost: &impl Cost) -> Result<Enforced<T>> {
-        let Memory { total, overflow, .. } = self.memory;
+        let RetentionPolicy { total, overflow, .. } = self.memory;
         let summary_size = cost.summary_size(&self.summary);
         let mut enforced = Enforced {
             dropped: Vec::new(),
@@ -337,34 +328,34 @@ impl<T: Clone> RetentionState<T> {
         self.part_due(now).is_some()
     }
 
-    fn part_due(&self, now: &str) -> Option<Part> {
-        if self.memory.strategy != Strategy::RollingSummary {
+    fn part_due(&self, now: &str) -> Option<RetentionPart> {
+        if self.memory.strategy != RetentionStrategy::RollingSummary {
             return None;
         }
         let part = match (self.backlog.is_empty(), self.pending.is_empty()) {
-            (false, _) => Part::Backlog,
-            (true, false) => Part::Pending,
+            (false, _) => RetentionPart::Backlog,
+            (true, false) => RetentionPart::Pending,
             (true, true) => return None,
         };
         (self.is_recovering || self.health.is_due(now)).then_some(part)
     }
 
     /// Returns the turns to summarize now; none when nothing is due. A degraded memory begins to recover.
-    pub fn request(&mut self, now: &str) -> Option<Request<T>> {
+    pub fn request(&mut self, now: &str) -> Option<RetentionRequest<T>> {
         let part = self.part_due(now)?;
-        if self.state() == State::Degraded {
+        if self.state() == HealthState::Degraded {
             self.is_recovering = true;
         }
         let entries = match part {
-            Part::Backlog => &self.backlog,
+            RetentionPart::Backlog => &self.backlog,
             _ => &self.pending,
         };
         let most = match (part, self.memory.backlog) {
-            (Part::Backlog, limit) if limit > 0 => usize::try_from(limit).unwrap_or(usize::MAX),
+            (RetentionPart::Backlog, limit) if limit > 0 => usize::try_from(limit).unwrap_or(usize::MAX),
             _ => usize::MAX,
         };
         let taken = || entries.entries().take(most);
-        Some(Request {
+        Some(RetentionRequest {
             previous_summary: self.summary.clone(),
             turns: taken().map(|entry| entry.turn.clone()).collect(),
             serials: taken().map(|entry| entry.serial).collect(),
@@ -379,7 +370,7 @@ impl<T: Clone> RetentionState<T> {
     /// This counts as a failed attempt; nothing else changes.
     pub fn apply(
         &mut self,
-        request: &Request<T>,
+        request: &RetentionRequest<T>,
         summary: &str,
         now: &str,
         cost: &impl Cost,
@@ -394,7 +385,12 @@ impl<T: Clone> RetentionState<T> {
         done
     }
 
-    fn try_apply(&mut self, request: &Request<T>, summary: &str, cost: &impl Cost) -> Result<Enforced<T>> {
+    fn try_apply(
+        &mut self,
+        request: &RetentionRequest<T>,
+        summary: &str,
+        cost: &impl Cost,
+    ) -> Result<Enforced<T>> {
         self.summary = summary.to_string();
         let requested: HashSet<u64> = request.serials.iter().copied().collect();
         for entries in [&mut self.backlog, &mut self.pending] {
@@ -424,10 +420,10 @@ impl<T: Clone> RetentionState<T> {
         &mut self,
         mut now: String,
         cost: &impl Cost,
-        mut ask: impl FnMut(&Request<T>) -> std::result::Result<String, String>,
+        mut ask: impl FnMut(&RetentionRequest<T>) -> std::result::Result<String, String>,
         mut wait: impl FnMut(&str),
     ) -> Result<()> {
-        while !self.pending.is_empty() && self.state() != State::Degraded {
+        while !self.pending.is_empty() && self.state() != HealthState::Degraded {
             if let Some(next) = self.health.next_attempt_at.clone()
                 && !self.health.is_due(&now)
             {

@@ -2,6 +2,17 @@
 
 use std::collections::VecDeque;
 
+/// The part of the memory that a stored turn belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetentionPart {
+    /// Waits for a summary until the memory recovers.
+    Backlog,
+    /// Waits for a summary.
+    Pending,
+    /// Kept in full.
+    Recent,
+}
+
 /// A turn with its size and a unique number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct QueuedTurn<T> {

@@ -5,12 +5,13 @@ use super::super::compact::event::{CompactionInfo, InsertedSummary, ItemChange, 
 use super::super::compact::state::summary_cost;
 use super::super::{Plan, Stamp};
 use super::estimate::{TurnEstimate, shorten, turn_size};
-use super::policy::{Cost, Part, RetentionState, ShownMemory};
+use super::policy::{Cost, RetentionState, ShownMemory};
+use super::queue::RetentionPart;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::penguiflow::{PenguiflowState, PlacedTurn, TurnZone};
 use crate::model::health::{self, Health};
 use crate::model::json;
-use crate::model::retention::{Memory, Strategy};
+use crate::model::retention::{RetentionPolicy, RetentionStrategy};
 use crate::model::session::Session;
 use crate::model::view::View;
 use crate::tokens::Counter;
@@ -69,7 +70,7 @@ struct MemorySession<'s> {
 /// # Errors
 ///
 /// [`ErrorKind::Config`]: the policy is invalid.
-pub fn memory_of(session: &Session) -> Result<Option<Memory>> {
+pub fn memory_of(session: &Session) -> Result<Option<RetentionPolicy>> {
     let own = session.metadata("penguiflow");
     let own = own.is_some_and(|own| json::member(&own, "config_snapshot").is_some());
     if !own && session.header_member("memory").is_none() {
@@ -88,7 +89,7 @@ impl<'s> MemorySession<'s> {
     fn measure(&self, counter: Counter) -> ContextMeasure {
         if self.state.is_own() {
             return ContextMeasure::Estimate(TurnEstimate {
-                shows_nothing: self.state.memory.strategy == Strategy::None,
+                shows_nothing: self.state.memory.strategy == RetentionStrategy::None,
             });
         }
         let other = self
@@ -136,7 +137,7 @@ impl<'s> MemorySession<'s> {
         is_in: impl Fn(&PlacedTurn) -> bool,
     ) -> Result<RetentionState<TurnItems>> {
         let is_own = self.state.is_own();
-        let recovering = self.state.health == health::State::Recovering;
+        let recovering = self.state.health == health::HealthState::Recovering;
         let mut retention = RetentionState::new(self.state.memory)?
             .with_health(Health::of(self.session), recovering)
             .with_summary(self.summary().map_or(String::new(), |(_, text)| text));
@@ -145,9 +146,9 @@ impl<'s> MemorySession<'s> {
         }
         for placed in self.turns().filter(|placed| is_in(placed)) {
             let part = match placed.zone {
-                TurnZone::Backlog => Part::Backlog,
-                TurnZone::Pending => Part::Pending,
-                TurnZone::Turns => Part::Recent,
+                TurnZone::Backlog => RetentionPart::Backlog,
+                TurnZone::Pending => RetentionPart::Pending,
+                TurnZone::Turns => RetentionPart::Recent,
             };
             retention.load(part, placed.items.clone(), self.size(placed, measure));
         }
@@ -159,7 +160,7 @@ impl<'s> MemorySession<'s> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryState {
     /// The retention policy.
-    pub memory: Memory,
+    pub memory: RetentionPolicy,
     /// Turns kept in full.
     pub recent: usize,
     /// Turns that wait for a summary.
@@ -185,9 +186,9 @@ pub fn memory_state(session: &Session, counter: Counter) -> Result<Option<Memory
     let count = |part| retention.turns(part).count();
     Ok(Some(MemoryState {
         memory,
-        recent: count(Part::Recent),
-        pending: count(Part::Pending),
-        backlog: count(Part::Backlog),
+        recent: count(RetentionPart::Recent),
+        pending: count(RetentionPart::Pending),
+        backlog: count(RetentionPart::Backlog),
         tokens: retention.tokens(&measure),
     }))
 }
@@ -237,7 +238,7 @@ pub fn due(session: &Session) -> Result<Option<TurnItems>> {
             .collect(),
         false => backlog,
     };
-    Ok(Some(items).filter(|items| !items.is_empty() && memory.strategy == Strategy::RollingSummary))
+    Ok(Some(items).filter(|items| !items.is_empty() && memory.strategy == RetentionStrategy::RollingSummary))
 }
 
 /// Lines to append together with the change that makes room for them.
@@ -279,7 +280,7 @@ pub fn plan(
 fn enforce_policy(
     session: &Session,
     grown: &Session,
-    memory: Memory,
+    memory: RetentionPolicy,
     mut lines: Vec<Vec<u8>>,
     reported: String,
     counter: Counter,
@@ -313,7 +314,7 @@ fn enforce_policy(
             .is_some_and(|items| placed.items.len() > *items)
     };
     let new: Vec<&PlacedTurn> = parsed.turns().filter(|placed| !is_known(placed)).collect();
-    if memory.strategy == Strategy::None && !new.is_empty() {
+    if memory.strategy == RetentionStrategy::None && !new.is_empty() {
         let error = Error::new(ErrorKind::No, "the retention strategy none keeps no exchanges");
         return Err(error.hint("use the strategy truncation or rolling_summary"));
     }

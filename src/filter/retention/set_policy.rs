@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, Result};
 use crate::filter::Stamp;
 use crate::format::penguiflow;
 use crate::model::json::{self, wrapped};
-use crate::model::retention::Memory;
+use crate::model::retention::RetentionPolicy;
 use crate::model::session::Session;
 
 /// Returns the event that sets the requested policy and a description of the change; none when nothing changes.
@@ -36,7 +36,7 @@ pub fn configure(
 }
 
 /// Describes the changed settings by key.
-fn difference(before: Option<Memory>, now: &Memory) -> String {
+fn difference(before: Option<RetentionPolicy>, now: &RetentionPolicy) -> String {
     let text = |raw: &[u8]| match json::text(raw) {
         Some(text) => text.into_owned(),
         None => String::from_utf8_lossy(raw).into_owned(),

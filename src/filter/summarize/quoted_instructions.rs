@@ -155,7 +155,7 @@ const DOUBTFUL: i32 = 370;
 struct FoundInstruction {
     instruction: Instruction,
     strength: u32,
-    kind: Kind,
+    kind: InstructionKind,
     /// How certainly it sets a rule, or changes one that is set: [`CERTAIN`], or the score of its words.
     certainty: i32,
     /// Whether it is from an earlier summary.
@@ -165,7 +165,7 @@ struct FoundInstruction {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum InstructionKind {
     /// Sets a rule.
     Rule,
     /// Sets no rule, but says that one no longer holds.
@@ -187,7 +187,7 @@ impl FoundInstruction {
         Rank {
             is_usual: true,
             doubt: match self.kind {
-                Kind::Rule if self.certainty >= DOUBTFUL => 0,
+                InstructionKind::Rule if self.certainty >= DOUBTFUL => 0,
                 _ => CERTAIN.saturating_sub(self.certainty),
             },
             is_weak: self.strength < CLEAR,
@@ -210,7 +210,7 @@ fn found(
             strength: u32::MAX,
             certainty: CERTAIN,
             was_quoted: true,
-            kind: Kind::Rule,
+            kind: InstructionKind::Rule,
             changes_any: false,
         };
         FoundInstruction {
@@ -220,7 +220,7 @@ fn found(
         }
     };
     let of_kept = |one: &Instruction| FoundInstruction {
-        kind: Kind::Kept,
+        kind: InstructionKind::Kept,
         ..known(one)
     };
     let mut all: Vec<FoundInstruction> = kept
@@ -242,22 +242,24 @@ fn found(
     drop_repeated(&mut all);
     let bytes: usize = all.iter().map(|found| found.text().len()).sum();
     let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
-        Kind::Changes => SentenceTraits::of_change(all[at].text()),
-        Kind::Doubts => SentenceTraits::of_doubt(all[at].text()),
-        Kind::Rule if doubts(&all[at]) => SentenceTraits::of_doubt(all[at].text()),
+        InstructionKind::Changes => SentenceTraits::of_change(all[at].text()),
+        InstructionKind::Doubts => SentenceTraits::of_doubt(all[at].text()),
+        InstructionKind::Rule if doubts(&all[at]) => SentenceTraits::of_doubt(all[at].text()),
         _ => SentenceTraits::of(all[at].text()),
     });
-    let is_rule = |at: usize| !matches!(all[at].kind, Kind::Lifts | Kind::Changes);
+    let is_rule = |at: usize| !matches!(all[at].kind, InstructionKind::Lifts | InstructionKind::Changes);
     let (replaced, doubted) = overruled(&claims, is_rule);
     // What revokes nothing, unless its words say so, is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
-    let is_kept = |at: usize| matches!(all[at].kind, Kind::Kept) && replaced[at].is_none();
-    let is_quoted = |at: usize| matches!(all[at].kind, Kind::Rule | Kind::Kept) && replaced[at].is_none();
+    let is_kept = |at: usize| matches!(all[at].kind, InstructionKind::Kept) && replaced[at].is_none();
+    let is_quoted = |at: usize| {
+        matches!(all[at].kind, InstructionKind::Rule | InstructionKind::Kept) && replaced[at].is_none()
+    };
     let first_rule = (0..all.len()).find(|at| is_quoted(*at));
     let mut changes = vec![Vec::new(); all.len()];
     let mut ranks = Vec::with_capacity(all.len());
     let replaces_kept: HashSet<usize> = (0..all.len())
-        .filter(|at| all[*at].kind == Kind::Kept)
+        .filter(|at| all[*at].kind == InstructionKind::Kept)
         .filter_map(|at| replaced[at])
         .collect();
     for (at, found) in all.iter().enumerate() {
@@ -269,14 +271,16 @@ fn found(
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
         let rank = found.rank(at);
         ranks.push(match found.kind {
-            Kind::Kept => None,
+            InstructionKind::Kept => None,
             _ if replaces_kept.contains(&at) || doubted[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
                 is_usual: false,
                 doubt: 0,
                 ..rank
             }),
-            Kind::Rule => Some(rank),
-            Kind::Lifts | Kind::Changes if revoking.contains(&at) => Some(Rank { doubt: 0, ..rank }),
+            InstructionKind::Rule => Some(rank),
+            InstructionKind::Lifts | InstructionKind::Changes if revoking.contains(&at) => {
+                Some(Rank { doubt: 0, ..rank })
+            }
             _ => Some(rank).filter(|_| found.was_quoted || changes_any()),
         });
     }
@@ -285,10 +289,10 @@ fn found(
         .map(|(((found, rank), changes), replaced)| RankedInstruction {
             rank,
             is_replaced: replaced.is_some(),
-            is_rule: matches!(found.kind, Kind::Rule | Kind::Kept),
+            is_rule: matches!(found.kind, InstructionKind::Rule | InstructionKind::Kept),
             is_doubtful: match rank {
                 Some(rank) => rank.doubt > 0,
-                None => found.kind == Kind::Kept && found.certainty < DOUBTFUL,
+                None => found.kind == InstructionKind::Kept && found.certainty < DOUBTFUL,
             },
             was_quoted: found.was_quoted,
             instruction: found.instruction,
@@ -328,14 +332,14 @@ fn doubts(found: &FoundInstruction) -> bool {
     (found.strength == u32::MAX || found.certainty < CERTAIN)
         && Sentence::of(text).is_some_and(|sentence| {
             let is_unclear = !sentence.reads_like_a_rule() || sentence.learned().rather_changes_a_rule();
-            is_unclear && revocation(text, &sentence) == Some(Kind::Doubts)
+            is_unclear && revocation(text, &sentence) == Some(InstructionKind::Doubts)
         })
 }
 
 /// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
     detected(text, Role::User)
-        .filter(|found| !matches!(found.kind, Kind::Changes | Kind::Doubts))
+        .filter(|found| !matches!(found.kind, InstructionKind::Changes | InstructionKind::Doubts))
         .map(|found| found.instruction.text)
         .collect()
 }
@@ -360,28 +364,28 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
         let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
         let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
         let kind = match revokes {
-            Some(Kind::Doubts) | None if is_learned || formed.is_some() => Kind::Rule,
+            Some(InstructionKind::Doubts) | None if is_learned || formed.is_some() => InstructionKind::Rule,
             revokes => revokes?,
         };
         let learned = sentence.learned();
         let strength = formed.unwrap_or(match kind {
-            Kind::Rule => LEARNED,
+            InstructionKind::Rule => LEARNED,
             _ => REVOKING,
         });
         Some(FoundInstruction {
             instruction: Instruction::new(Some(speaker), text),
             strength,
             certainty: match kind {
-                Kind::Rule if is_learned => learned.rule,
-                Kind::Rule => CERTAIN,
+                InstructionKind::Rule if is_learned => learned.rule,
+                InstructionKind::Rule => CERTAIN,
                 _ => learned.change,
             },
             was_quoted: false,
             kind,
             changes_any: match kind {
-                Kind::Rule | Kind::Kept => false,
-                Kind::Doubts => learned.likely_changes_a_rule(),
-                Kind::Lifts | Kind::Changes => learned.surely_changes_a_rule(),
+                InstructionKind::Rule | InstructionKind::Kept => false,
+                InstructionKind::Doubts => learned.likely_changes_a_rule(),
+                InstructionKind::Lifts | InstructionKind::Changes => learned.surely_changes_a_rule(),
             },
         })
     })
@@ -392,17 +396,17 @@ const LISTED: u32 = 5;
 const REVOKING: u32 = 4;
 
 /// How a sentence that sets no rule may revoke one.
-fn revocation(text: &str, sentence: &Sentence) -> Option<Kind> {
+fn revocation(text: &str, sentence: &Sentence) -> Option<InstructionKind> {
     let is_short = text.len() <= LIFTING && !text.ends_with('?');
     if is_short && sentence.lifts_any() {
-        return Some(Kind::Lifts);
+        return Some(InstructionKind::Lifts);
     }
     if is_short && sentence.may_revoke() {
-        return Some(Kind::Changes);
+        return Some(InstructionKind::Changes);
     }
     let has_cue = || sentence.doubt().is_some() || sentence.negated().next().is_some();
     let doubts = sentence.learned().changes_a_rule() || is_short && has_cue();
-    doubts.then_some(Kind::Doubts)
+    doubts.then_some(InstructionKind::Doubts)
 }
 
 /// Maximum bytes of a sentence with a cue that it revokes a rule.

@@ -36,12 +36,12 @@ pub(super) fn longest(budget: u64, covered: u64) -> u64 {
 pub(super) struct Units<'a> {
     sources: &'a [SummarySource<'a>],
     earlier: Vec<QuotedText<'static>>,
-    all: Vec<Unit>,
+    all: Vec<TextUnit>,
 }
 
 /// A text that is kept or omitted as a whole, verbatim. Kept small because there are many.
 #[derive(Clone, Copy)]
-struct Unit {
+struct TextUnit {
     /// Its source: an entry of the earlier summary or, with higher numbers, a message.
     of: u32,
     /// Its position in the text of the source, before escapes are decoded.
@@ -53,7 +53,7 @@ struct Unit {
     tokens: u32,
 }
 
-const _: () = assert!(size_of::<Unit>() <= 20, "there are many");
+const _: () = assert!(size_of::<TextUnit>() <= 20, "there are many");
 
 /// Overhead of a unit in tokens, as for a message.
 pub(super) const OVERHEAD: u64 = 4;
@@ -98,7 +98,7 @@ impl<'a> Units<'a> {
         self.text_of(&self.all[unit])
     }
 
-    fn text_of(&self, unit: &Unit) -> Cow<'_, str> {
+    fn text_of(&self, unit: &TextUnit) -> Cow<'_, str> {
         let of = unit.of as usize;
         let range = unit.start as usize..unit.end as usize;
         let Some(at) = of.checked_sub(self.earlier.len()) else {
@@ -151,7 +151,7 @@ impl<'a> Units<'a> {
         self.entry_of(&self.all[unit], text)
     }
 
-    fn entry_of<'e>(&'e self, unit: &Unit, text: Cow<'e, str>) -> QuotedText<'e> {
+    fn entry_of<'e>(&'e self, unit: &TextUnit, text: Cow<'e, str>) -> QuotedText<'e> {
         let of = unit.of as usize;
         let (role, speaker) = match self.earlier.get(of) {
             Some(entry) => (entry.role, Cow::Borrowed(&*entry.speaker)),
@@ -206,7 +206,7 @@ impl<'a> Units<'a> {
         longest: u64,
         registered: &RegisteredSentences<'_>,
         count: CountFn<'_>,
-        found: &mut Vec<Unit>,
+        found: &mut Vec<TextUnit>,
     ) {
         let source = of.checked_sub(self.earlier.len()).map(|of| &self.sources[of]);
         let whole = match source {
@@ -245,7 +245,7 @@ impl<'a> Units<'a> {
             if let Some(escapes) = &mut escapes {
                 (start, end) = (escapes.find(start), escapes.find(end));
             }
-            let mut unit = Unit {
+            let mut unit = TextUnit {
                 of: of as u32,
                 start: start as u32,
                 end: end as u32,

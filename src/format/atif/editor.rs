@@ -3,7 +3,7 @@
 use super::codec::{Atif, NOTE};
 use super::{NAME, encode};
 use crate::format::WritePurpose;
-use crate::format::kit::{Editor, ElementEdit, ElementEdits, Layout, Source, Writer, losses};
+use crate::format::kit::{DocumentLayout, Editor, ElementEdit, ElementEdits, SourceElements, Writer, losses};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -23,7 +23,7 @@ impl Editor for Atif {
     /// The number of the last new step.
     type Context = usize;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> usize {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> usize {
         source.raws.len()
     }
 
@@ -89,7 +89,7 @@ impl Editor for Atif {
         Some(vec![numbered(&step.finish(), last)])
     }
 
-    fn new_about(&self, session: &Session, view: &View, _: &usize, _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, view: &View, _: &usize, _: DocumentLayout) -> ObjectBuilder {
         let header = session.header();
         let get = |name: &str| header::member(header, name);
         let source = |name: &str| json::member(get("source")?, name);

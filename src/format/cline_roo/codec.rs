@@ -3,7 +3,7 @@
 use super::element::{ElementKind, directory, element_text, elements, is_tagged, last, stamp, text, time};
 use super::panel::Panel;
 use super::{NAME, encode};
-use crate::format::kit::{Codec, Decoded, Draft, Layout, SessionInfo, SummaryDraft, Visible};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, SessionInfo, SummaryDraft, Visible};
 use crate::format::report::Report;
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -53,7 +53,7 @@ impl Codec for ClineRoo {
     const FORMAT: Format = Format::ClineRoo;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cline or Roo Code history";
-    const LAYOUT: Layout = Layout::List;
+    const LAYOUT: DocumentLayout = DocumentLayout::List;
     const UNITS: bool = true;
     const SUMMARIES: bool = true;
     const ORDERS: bool = true;

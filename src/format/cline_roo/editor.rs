@@ -6,7 +6,9 @@ use super::encode::{self, CallIds};
 use super::tags;
 use crate::error::{Error, Result};
 use crate::format::WritePurpose;
-use crate::format::kit::{Codec, Editor, ElementChange, ElementEdit, ElementEdits, Source, Writer, losses};
+use crate::format::kit::{
+    Codec, Editor, ElementChange, ElementEdit, ElementEdits, SourceElements, Writer, losses,
+};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -78,7 +80,7 @@ impl Editor for ClineRoo {
 }
 
 /// Whether a history has Roo's tags.
-fn is_roo(source: &Source) -> bool {
+fn is_roo(source: &SourceElements) -> bool {
     let mut elements = source.raws.iter().flat_map(|unit| elements(unit));
     elements.any(is_tagged)
 }

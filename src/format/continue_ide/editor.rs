@@ -6,7 +6,7 @@ use super::decode::text;
 use super::encode;
 use crate::format::kit::records::annotated_messages;
 use crate::format::kit::{
-    Codec, Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Writer, losses,
+    Codec, DocumentLayout, Editor, ElementChange, ElementEdit, ElementEdits, NextElement, Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -59,7 +59,7 @@ impl Editor for ContinueCodec {
         Some(vec![with_summary(EMPTY, Some(text))])
     }
 
-    fn new_about(&self, session: &Session, view: &View, (): &(), _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, view: &View, (): &(), _: DocumentLayout) -> ObjectBuilder {
         let header = |name: &str, usual: &str| session.header_text(name).unwrap_or_else(|| usual.to_string());
         let workspace = Workspace::of(session);
         let mut about = ObjectBuilder::default();

@@ -4,8 +4,8 @@ use super::encode::events;
 use super::event::{self, data, member};
 use super::{NAME, sessions};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
-    Source, Writer, lines_of,
+    Assembly, Codec, Decoded, DocumentLayout, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
+    Sidecar, SourceElements, Writer, lines_of,
 };
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
@@ -37,7 +37,7 @@ impl Codec for Copilot {
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a GitHub Copilot event log";
     const LIST: &'static str = "events";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
     const REPRESENTED: &'static [WorkspaceMember] = &[
@@ -235,7 +235,7 @@ impl Editor for Copilot {
     type Context = EventFactory;
     const LOST: &'static [Loss] = &[Loss::Category, Loss::Name];
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> EventFactory {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> EventFactory {
         let lines: Vec<&[u8]> = source.raws.iter().flat_map(|raw| lines_of(raw)).collect();
         let clock = lines.iter().rev().find_map(|line| timestamp(line));
         EventFactory {

@@ -2,7 +2,7 @@
 
 use super::NAME;
 use super::pairs::{self, CallPairs, message};
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, Writer};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Editor, Writer};
 use crate::format::report::Report;
 use crate::format::request::Api;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -16,7 +16,7 @@ impl Codec for CursorTranscript {
     const FORMAT: Format = Format::Cursor;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Cursor transcript";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     type Outline = HashMap<usize, CallPairs>;

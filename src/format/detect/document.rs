@@ -7,7 +7,7 @@ use super::shape::{ObjectShape, first_elements, seen_members};
 use super::signature::has_role;
 use super::{Detection, Format, Hints, excerpt, is_cut};
 use crate::format::{anthropic, goaitools, penguin};
-use crate::model::health::State;
+use crate::model::health::HealthState;
 use crate::model::json::{self, Dialect};
 
 /// Detects the format of one JSON value by its top-level members and first elements; `whole` if it is not truncated.
@@ -154,7 +154,7 @@ fn penguiflow(members: &ObjectShape<'_>) -> bool {
     let health = members
         .get("health")
         .and_then(json::text)
-        .is_some_and(|name| State::from_name(&name).is_some());
+        .is_some_and(|name| HealthState::from_name(&name).is_some());
     let listed = |name: &&str| members.get(name).is_some_and(|raw| raw.starts_with(b"["));
     version && health && ["turns", "pending", "backlog"].iter().any(listed)
 }

@@ -3,8 +3,8 @@
 use super::line::time_of;
 use super::{NAME, log, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
-    Source, Writer,
+    Assembly, Codec, Decoded, DocumentLayout, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
+    Sidecar, SourceElements, Writer,
 };
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
@@ -40,7 +40,7 @@ impl Codec for Droid {
     const FORMAT: Format = Format::Droid;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Factory Droid session";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const LINK: Option<[&'static str; 2]> = Some(["id", "parentId"]);
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
@@ -154,7 +154,7 @@ impl Editor for Droid {
     const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> NewIds {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> NewIds {
         source.raws.iter().filter_map(|line| self.id(line)).collect()
     }
 
@@ -191,7 +191,7 @@ impl Editor for Droid {
         }
     }
 
-    fn new_about(&self, session: &Session, _: &View, _: &NewIds, _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, _: &View, _: &NewIds, _: DocumentLayout) -> ObjectBuilder {
         let header = session.header();
         let get = |name: &str| header::member(header, name);
         let mut about = ObjectBuilder::default();

@@ -4,7 +4,7 @@ use super::line::LogOperation;
 use super::repeats::repeats;
 use super::{NAME, decode, encode, replay};
 use crate::error::Position;
-use crate::format::kit::{Codec, Decoded, Draft, Layout, Parsed, SessionInfo, Visible};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Parsed, SessionInfo, Visible};
 use crate::format::object::timestamp;
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -20,7 +20,7 @@ impl Codec for GeminiCli {
     const FORMAT: Format = Format::GeminiCli;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Gemini CLI log";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const ORDERS: bool = true;
     const COPIES_LAYOUT: bool = true;
     const QUOTES_SUMMARIES: bool = true;

@@ -5,7 +5,9 @@ use super::codec::{GeminiCli, is_hidden};
 use super::encode::{self, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
-use crate::format::kit::{Codec, Editor, ElementEdit, ElementEdits, Layout, NewIds, Source, Writer, losses};
+use crate::format::kit::{
+    Codec, DocumentLayout, Editor, ElementEdit, ElementEdits, NewIds, SourceElements, Writer, losses,
+};
 use crate::format::object::timestamp;
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -44,7 +46,7 @@ impl GeminiRecordFactory {
 impl Editor for GeminiCli {
     type Context = GeminiRecordFactory;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> GeminiRecordFactory {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> GeminiRecordFactory {
         let clock = source.raws.iter().rev().find_map(|raw| timestamp(raw));
         GeminiRecordFactory {
             clock: clock.unwrap_or(EPOCH_MILLIS).to_vec(),
@@ -67,7 +69,7 @@ impl Editor for GeminiCli {
         list
     }
 
-    fn appended(&self, source: &Source, edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
+    fn appended(&self, source: &SourceElements, edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
         let raws = &source.raws;
         // Lines that are not operations have no position among the messages.
         let live: Vec<usize> = (0..raws.len()).filter(|nth| !raws[*nth].is_empty()).collect();
@@ -135,7 +137,13 @@ impl Editor for GeminiCli {
         records
     }
 
-    fn new_about(&self, session: &Session, _: &View, _: &GeminiRecordFactory, _: Layout) -> ObjectBuilder {
+    fn new_about(
+        &self,
+        session: &Session,
+        _: &View,
+        _: &GeminiRecordFactory,
+        _: DocumentLayout,
+    ) -> ObjectBuilder {
         let header = session.header();
         let find = |name: &str| {
             let mut members = header.iter();

@@ -2,7 +2,7 @@
 
 use super::line::LogOperation;
 use crate::error::Position;
-use crate::format::kit::{ElementPart, ElementState, Layout, Parsed};
+use crate::format::kit::{DocumentLayout, ElementPart, ElementState, Parsed};
 use crate::format::lines::placed_lines;
 use crate::model::json::{self, ArrayElements, Dialect};
 use crate::model::record;
@@ -63,7 +63,7 @@ pub fn replay(bytes: &[u8], start: Position) -> Parsed {
         about.raw(name, json::compact(value).0);
     }
     Parsed {
-        layout: Layout::Lines,
+        layout: DocumentLayout::Lines,
         about: (!about.is_empty()).then(|| about.finish()),
         parts,
         ..Parsed::default()

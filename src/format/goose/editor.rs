@@ -6,7 +6,8 @@ use super::element::{self, GooseMessage, visibility};
 use super::encode::created;
 use crate::error::Position;
 use crate::format::kit::{
-    Codec, Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses,
+    Codec, DocumentLayout, Editor, ElementChange, ElementEdit, ElementEdits, NextElement, SourceElements,
+    Writer, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
@@ -22,7 +23,7 @@ impl Editor for Goose {
     /// The time of the latest message.
     type Context = i64;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> i64 {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> i64 {
         let created = |raw: &Vec<u8>| json::number(json::member(raw, "created")?);
         source.raws.iter().filter_map(created).max().unwrap_or(0)
     }
@@ -86,11 +87,11 @@ impl Editor for Goose {
         Some(vec![message.finish()])
     }
 
-    fn new_about(&self, session: &Session, view: &View, _: &i64, layout: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, view: &View, _: &i64, layout: DocumentLayout) -> ObjectBuilder {
         let workspace = Workspace::of(session);
         let title = session.header_text("title").unwrap_or_default();
         let mut about = ObjectBuilder::default();
-        if layout == Layout::Lines {
+        if layout == DocumentLayout::Lines {
             about
                 .raw("working_dir", workspace.directory())
                 .text("description", &title)

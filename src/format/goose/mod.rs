@@ -17,7 +17,7 @@ mod tests;
 
 use super::detect::signature::has_content;
 use super::detect::{LineKind, ObjectShape, Signature};
-use super::kit::{self, Layout};
+use super::kit::{self, DocumentLayout};
 use super::report::{Loss, LossSet};
 use super::{FormatSpec, SessionCount};
 use codec::Goose;
@@ -39,7 +39,9 @@ pub const LINES: FormatSpec = FormatSpec {
     name: "goose-jsonl",
     about: "goose JSON Lines (write-only)",
     ending: ".jsonl",
-    write: Some(|session, view, target| kit::write_as(&Goose, Some(Layout::Lines), (session, view), target)),
+    write: Some(|session, view, target| {
+        kit::write_as(&Goose, Some(DocumentLayout::Lines), (session, view), target)
+    }),
     unsupported: LOSSES,
     ..FormatSpec::BLANK
 };

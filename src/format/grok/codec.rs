@@ -2,7 +2,8 @@
 
 use super::{NAME, chat, sidecar, updates};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Editor, Layout, SessionInfo, Sidecar, Source, Writer, lines_of, losses,
+    Assembly, Codec, Decoded, DocumentLayout, Draft, Editor, SessionInfo, Sidecar, SourceElements, Writer,
+    lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -23,7 +24,7 @@ impl Codec for Grok {
     const FORMAT: Format = Format::Grok;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Grok session";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[
         WorkspaceMember::Directory,
@@ -139,7 +140,7 @@ impl Codec for Grok {
 impl Editor for Grok {
     type Context = updates::NewUpdates;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> updates::NewUpdates {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> updates::NewUpdates {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
         updates::NewUpdates::after(self.outline(&source.raws), lines)
     }

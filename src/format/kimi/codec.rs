@@ -3,8 +3,8 @@
 use super::log::KimiOutline;
 use super::{NAME, context, line, log, sidecar, stream};
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Editor, ElementEdit, ElementEdits, Layout, NewIds, SessionInfo, Sidecar,
-    Source, Writer, lines_of, losses,
+    Assembly, Codec, Decoded, DocumentLayout, Draft, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
+    Sidecar, SourceElements, Writer, lines_of, losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -37,7 +37,7 @@ impl Codec for Kimi {
     const FORMAT: Format = Format::Kimi;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Kimi session";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     const VARIANTS: &'static [Kimi] = &[Kimi(Variant::Log), Kimi(Variant::Context), Kimi(Variant::Stream)];
@@ -168,7 +168,7 @@ impl Kimi {
 impl Editor for Kimi {
     type Context = NewIds;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> NewIds {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> NewIds {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
         lines.filter_map(line::id).collect()
     }

@@ -2,7 +2,7 @@
 
 pub use super::info::{LineageInfo, SessionInfo};
 use super::losses;
-pub use super::part::Layout;
+pub use super::part::DocumentLayout;
 use super::part::{Parsed, SideSession};
 use super::sidecar::Sidecar;
 use crate::error::Position;
@@ -26,13 +26,13 @@ pub trait Codec: Sized + Sync + 'static {
     /// The document member with the number of elements.
     const COUNT: Option<&'static str> = None;
     /// Whether a session may also be JSON Lines.
-    const LINES: bool = matches!(Self::LAYOUT, Layout::Lines);
+    const LINES: bool = matches!(Self::LAYOUT, DocumentLayout::Lines);
     /// Whether an input may hold many documents, in an array or one per line.
     const MANY: bool = false;
     /// Whether every input is a collection of documents: an array, one per line, or one after another.
     const RECORDS: bool = false;
     /// The layout of a converted session.
-    const LAYOUT: Layout = Layout::Document;
+    const LAYOUT: DocumentLayout = DocumentLayout::Document;
     /// Whether a message without an id gets one. It always does if other elements refer to it.
     const IDS: bool = true;
     /// Whether new elements of a document are formatted like the existing ones; this changes white space in arguments.

@@ -1,11 +1,11 @@
 //! Edits of elements: the interface of formats that the kit can write, and the computation of edits.
 
 use super::changes::{ElementChange, NextElement, source_view};
-use super::codec::{Codec, Layout};
+use super::codec::{Codec, DocumentLayout};
 use super::frame::ElementEdit;
 use super::records::{self, annotated_messages};
 use super::residue::{residue, restore_changed};
-use super::source::Source;
+use super::source::SourceElements;
 use super::{losses, session};
 use crate::error::{Error, Result};
 use crate::format::WritePurpose;
@@ -30,12 +30,12 @@ pub trait Editor: Codec {
     const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME, "is_error"];
 
     /// The context for elements after those of a source.
-    fn context(&self, _about: Option<&[u8]>, _source: &Source) -> Self::Context {
+    fn context(&self, _about: Option<&[u8]>, _source: &SourceElements) -> Self::Context {
         Self::Context::default()
     }
     /// The context of a new session; by default, that after an empty source.
     fn new_context(&self, _session: &Session, _view: &View) -> Self::Context {
-        self.context(None, &Source::default())
+        self.context(None, &SourceElements::default())
     }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
@@ -46,7 +46,7 @@ pub trait Editor: Codec {
         Ok(())
     }
     /// Lines to append in place of these edits, for a program whose logs are append-only.
-    fn appended(&self, _source: &Source, _edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
+    fn appended(&self, _source: &SourceElements, _edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>> {
         None
     }
     /// Whether the format has messages of this role.
@@ -82,7 +82,7 @@ pub trait Editor: Codec {
         _session: &Session,
         _view: &View,
         _context: &Self::Context,
-        _layout: Layout,
+        _layout: DocumentLayout,
     ) -> ObjectBuilder {
         ObjectBuilder::default()
     }
@@ -120,7 +120,7 @@ pub struct ElementEdits<'c, C: Codec> {
     pub session: &'c Session,
     pub view: &'c View,
     /// The elements.
-    pub source: &'c Source,
+    pub source: &'c SourceElements,
     /// The view of the source before later events.
     pub own: View,
     pub changes: Vec<ElementChange>,
@@ -131,7 +131,7 @@ pub struct ElementEdits<'c, C: Codec> {
 
 impl<'c, C: Editor> ElementEdits<'c, C> {
     /// For the current view of a session.
-    pub fn new(codec: &'c C, session: &'c Session, view: &'c View, source: &'c Source) -> Self {
+    pub fn new(codec: &'c C, session: &'c Session, view: &'c View, source: &'c SourceElements) -> Self {
         let own = source_view(session, |index| records::is_own(session, index, C::NAME));
         ElementEdits {
             codec,

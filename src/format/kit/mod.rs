@@ -39,7 +39,8 @@ mod write_back;
 
 pub use changes::{ElementChange, NextElement};
 pub use codec::{
-    Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, SummaryDraft, Visible, lines_of,
+    Assembly, Codec, Decoded, DocumentLayout, Draft, LineageInfo, SessionInfo, SummaryDraft, Visible,
+    lines_of,
 };
 pub use editor::{Editor, ElementEdits, MemberChange, Writer};
 pub use frame::ElementEdit;
@@ -47,7 +48,7 @@ pub use new_ids::NewIds;
 pub use part::{ElementPart, ElementState, Parsed, SideSession};
 pub use read::{open, open_displayed, read_document};
 pub use sidecar::Sidecar;
-pub use source::Source;
+pub use source::SourceElements;
 pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
 pub use write_back::write_back;

@@ -1,7 +1,7 @@
 //! Splits an input into elements: a document or lines, possibly damaged, of one session or of rows from several
 //! sessions.
 
-use super::codec::{Assembly, Codec, Layout};
+use super::codec::{Assembly, Codec, DocumentLayout};
 use super::frame::Frame;
 use super::part::{ElementPart, ElementState, Parsed};
 use super::values::SplitValue;
@@ -90,7 +90,8 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
     }
     let is_array = bytes.get(value.value.start) == Some(&b'[');
     // A single element is a list of one.
-    let is_single = C::LAYOUT == Layout::List && !frame.has_list() && !is_array && frame.faults.is_empty();
+    let is_single =
+        C::LAYOUT == DocumentLayout::List && !frame.has_list() && !is_array && frame.faults.is_empty();
     if is_single && !value.value.is_empty() {
         frame.elements.push(value.value.clone());
         frame.members.clear();
@@ -108,8 +109,8 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
         }
     }
     let (about, layout) = match is_array || is_single {
-        true => (None, Layout::List),
-        false => (Some(about.finish()), Layout::Document),
+        true => (None, DocumentLayout::List),
+        false => (Some(about.finish()), DocumentLayout::Document),
     };
     let mut places = value.places();
     let parts = frame.elements.iter().enumerate().map(|(at, range)| {
@@ -234,7 +235,7 @@ pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Position, report: &mut Re
         }
     });
     Parsed {
-        layout: Layout::Lines,
+        layout: DocumentLayout::Lines,
         parts: parts.collect(),
         about,
         ..Parsed::default()
@@ -288,7 +289,7 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
 
 /// The sessions of a log or of rows, in order of their first element; a single session for other elements.
 pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
-    if parsed.layout == Layout::Lines {
+    if parsed.layout == DocumentLayout::Lines {
         let is_element = |part: &ElementPart| matches!(part.state, ElementState::Element);
         let lines = parsed.parts.iter();
         let lines: Vec<&[u8]> = lines

@@ -6,7 +6,7 @@ use crate::model::named_enum::named_enum;
 named_enum! {
     /// How the elements of a session are stored.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum Layout {
+    pub enum DocumentLayout {
         /// A list in a document.
         #[default]
         Document = "document",
@@ -21,7 +21,7 @@ named_enum! {
 #[derive(Default)]
 pub struct Parsed {
     /// How they are stored.
-    pub layout: Layout,
+    pub layout: DocumentLayout,
     /// The document member that contains the elements.
     pub list: Option<&'static str>,
     /// The members next to the list, or the line that describes the session.

@@ -1,11 +1,11 @@
 //! Reads inputs as sessions.
 
-use super::codec::{Codec, Layout};
+use super::codec::{Codec, DocumentLayout};
 use super::parse::{by_session, document, is_lines, lines, variant_of};
 use super::part::Parsed;
 use super::session::{InputPart, session};
 use super::sidecar::Sidecar;
-use super::source::Source;
+use super::source::SourceElements;
 use super::values::{SplitValue, Values};
 use crate::error::{Error, Position, Result};
 use crate::format;
@@ -125,7 +125,7 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
             // A single element is not a document.
             if parsed
                 .as_ref()
-                .is_some_and(|parsed| parsed.layout == Layout::List)
+                .is_some_and(|parsed| parsed.layout == DocumentLayout::List)
             {
                 report.damage(piece.place, format!("not {}: no {}", C::PHRASE, C::LIST));
                 return Vec::new();
@@ -309,7 +309,7 @@ pub struct ReparsedSession<C: 'static> {
     /// The session, without the names of its input and the information of companion files.
     pub session: Session,
     /// Its elements.
-    pub source: Source,
+    pub source: SourceElements,
     /// The members next to the list.
     pub about: Option<Vec<u8>>,
     /// Whether it is nested in another document.

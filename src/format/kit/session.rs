@@ -1,11 +1,11 @@
 //! Converts elements to a session.
 
-use super::codec::{Codec, Decoded, Draft, Layout, LineageInfo, SummaryDraft, Visible, lines_of};
+use super::codec::{Codec, Decoded, DocumentLayout, Draft, LineageInfo, SummaryDraft, Visible, lines_of};
 use super::part::{ElementState, Parsed};
 use super::records::{self, Ids, annotated_messages};
 use super::residue;
 use super::sidecar::Sidecar;
-use super::source::Source;
+use super::source::SourceElements;
 use crate::error::Position;
 use crate::format::native::{self, HeaderBuilder, HeaderSource};
 use crate::format::report::Report;
@@ -36,13 +36,13 @@ pub fn session<C: Codec>(
     origin: &HeaderSource,
     parsed: Parsed,
     report: &mut Report,
-) -> (Session, Source) {
+) -> (Session, SourceElements) {
     let mut parsed = parsed;
     let (layout, is_reported) = (parsed.layout, parsed.is_reported);
     let parts = std::mem::take(&mut parsed.parts);
     let mut raws = Vec::with_capacity(parts.len());
     let mut states = Vec::with_capacity(parts.len());
-    let mut source = Source::default();
+    let mut source = SourceElements::default();
     for part in parts {
         raws.push(part.raw);
         source.rows.extend(part.row);
@@ -110,7 +110,7 @@ pub fn session<C: Codec>(
             report.damage(place, fault);
         }
         building.time = codec.time(raw).or(building.time.take());
-        let number = if layout == Layout::Lines {
+        let number = if layout == DocumentLayout::Lines {
             place.line as usize
         } else {
             nth + 1
@@ -145,7 +145,7 @@ pub fn session<C: Codec>(
         }
     }
     match layout {
-        Layout::Lines => report.report_unrecognized(unrecognized.into_iter(), C::PHRASE),
+        DocumentLayout::Lines => report.report_unrecognized(unrecognized.into_iter(), C::PHRASE),
         _ if is_reported => {}
         _ => unrecognized
             .into_iter()
@@ -249,7 +249,7 @@ struct SessionBuilder<'c, C> {
     codec: &'c C,
     is_displayed: bool,
     session: Session,
-    source: Source,
+    source: SourceElements,
     ids: Ids,
     /// Element index and id of each message so far.
     first: Vec<(usize, String)>,

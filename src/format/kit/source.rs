@@ -6,7 +6,7 @@ use crate::model::view::Item;
 
 /// The elements of a session, and the records that they became.
 #[derive(Default)]
-pub struct Source {
+pub struct SourceElements {
     /// The elements, each on one line; for JSON Lines, all lines.
     pub raws: Vec<Vec<u8>>,
     /// The rows that contain them.
@@ -27,7 +27,7 @@ pub struct Source {
     pub instructions: Option<usize>,
 }
 
-impl Source {
+impl SourceElements {
     /// The input indexes of an element's lines.
     pub fn places(&self, nth: usize) -> Vec<usize> {
         let further = self.further.get(nth).into_iter().flatten();

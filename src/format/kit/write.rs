@@ -1,11 +1,11 @@
 //! Writes sessions as documents or lines, both new ones and those read from the format.
 
-use super::codec::{Codec, Layout, lines_of, variant_named};
+use super::codec::{Codec, DocumentLayout, lines_of, variant_named};
 use super::editor::{Editor, ElementEdits, Writer, new_elements};
 use super::frame::ElementEdit;
 use super::link::{link, unite};
 use super::records::{self, ElementGroup, annotated_messages, groups};
-use super::source::Source;
+use super::source::SourceElements;
 use super::write_back::write_back;
 use super::{losses, residue};
 use crate::error::Result;
@@ -53,16 +53,16 @@ pub fn write<C: Editor>(
 /// Writes a session in this layout and variant.
 pub fn write_as<C: Editor>(
     codec: &C,
-    layout: Option<Layout>,
+    layout: Option<DocumentLayout>,
     (session, view): (&Session, &View),
     WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
     // A request has no document around the list, unless the format always has one.
-    let is_bare = purpose == WritePurpose::Context && C::LAYOUT == Layout::List;
+    let is_bare = purpose == WritePurpose::Context && C::LAYOUT == DocumentLayout::List;
     let own = header_metadata::<C>(session);
     let own = own.as_deref();
     let form = own.and_then(|own| json::member(own, "form")).and_then(json::text);
-    let form = form.and_then(|form| Layout::from_name(&form));
+    let form = form.and_then(|form| DocumentLayout::from_name(&form));
     let layout = layout.or(form.filter(|_| !is_bare)).unwrap_or(C::LAYOUT);
     let mut about = own
         .and_then(|own| json::member(own, "session"))
@@ -164,8 +164,8 @@ pub fn write_as<C: Editor>(
     let mut built = match (about, layout) {
         (Some(about), _) => about,
         // A log without a line that describes the session.
-        (None, Layout::Lines) if form == Some(Layout::Lines) => Vec::new(),
-        (None, Layout::List) => Vec::new(),
+        (None, DocumentLayout::Lines) if form == Some(DocumentLayout::Lines) => Vec::new(),
+        (None, DocumentLayout::List) => Vec::new(),
         (None, layout) => codec.new_about(session, view, &context, layout).finish(),
     };
     if let Some(name) = C::COUNT.filter(|_| !built.is_empty()) {
@@ -173,9 +173,9 @@ pub fn write_as<C: Editor>(
     }
     let line = |bytes: &[u8], out: &mut dyn Write| written(out.write_all(&[bytes, b"\n"].concat()));
     match layout {
-        Layout::List if elements.is_empty() => line(b"[]", out),
-        Layout::List => line(&[b"[\n", &elements.join(&b",\n"[..])[..], b"\n]"].concat(), out),
-        Layout::Document => {
+        DocumentLayout::List if elements.is_empty() => line(b"[]", out),
+        DocumentLayout::List => line(&[b"[\n", &elements.join(&b",\n"[..])[..], b"\n]"].concat(), out),
+        DocumentLayout::Document => {
             let with_list = json::with_members(&built, &[(codec.list(), Some(&array(&elements)))]);
             let document = with_list.unwrap_or(built);
             match C::INDENTS {
@@ -183,7 +183,7 @@ pub fn write_as<C: Editor>(
                 false => line(&document, out),
             }
         }
-        Layout::Lines => {
+        DocumentLayout::Lines => {
             let first = Some(built).filter(|built| !matches!(&built[..], b"" | b"{}"));
             let lines: Vec<Vec<u8>> = first.into_iter().chain(elements).collect();
             codec.check_lines(&lines, report);
@@ -209,8 +209,13 @@ fn header_metadata<C: Codec>(session: &Session) -> Option<Vec<u8>> {
 }
 
 /// Restores the elements that the records of a session were read from.
-fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout: Layout) -> Source {
-    let mut source = Source::default();
+fn source_of<C: Codec>(
+    codec: &C,
+    session: &Session,
+    report: &mut Report,
+    layout: DocumentLayout,
+) -> SourceElements {
+    let mut source = SourceElements::default();
     for group in groups(session, C::NAME, ["residue", "raw"]) {
         match group {
             ElementGroup::Messages(lines) => {
@@ -235,7 +240,9 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                     None if C::UNITS => source.raws.push(array([raw])),
                     None => source.raws.push(raw),
                     // Write the text of a damaged element; a list cannot represent it.
-                    Some(text) if layout == Layout::Lines => source.raws.push(text.into_owned().into_bytes()),
+                    Some(text) if layout == DocumentLayout::Lines => {
+                        source.raws.push(text.into_owned().into_bytes())
+                    }
                     Some(_) => report.count_loss(Loss::Unreadable, 1),
                 }
             }
@@ -243,7 +250,7 @@ fn source_of<C: Codec>(codec: &C, session: &Session, report: &mut Report, layout
                 let nth = source.raws.len().saturating_sub(1);
                 source.summaries.push((nth, line));
             }
-            ElementGroup::Damaged(line) if layout == Layout::Lines => {
+            ElementGroup::Damaged(line) if layout == DocumentLayout::Lines => {
                 source.raws.push(session.record(line).body.to_vec());
             }
             ElementGroup::Damaged(_) => report.count_loss(Loss::Unreadable, 1),

@@ -2,7 +2,7 @@
 
 use super::read::{self, DictElement};
 use super::{NAME, row, write};
-use crate::format::kit::{Codec, Decoded, Editor, Layout};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Editor};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::{Format, content};
@@ -30,7 +30,7 @@ impl Codec for Langchain {
     const PHRASE: &'static str = "LangChain messages";
     const LINES: bool = true;
     const MANY: bool = true;
-    const LAYOUT: Layout = Layout::List;
+    const LAYOUT: DocumentLayout = DocumentLayout::List;
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];

@@ -7,7 +7,8 @@ use super::encode::{self, Results};
 use super::new_messages::{self, MessageFactory, ModelInfo, compaction, step, times};
 use crate::format::WritePurpose;
 use crate::format::kit::{
-    Editor, ElementChange, ElementEdit, ElementEdits, Layout, NextElement, Source, Writer, losses,
+    DocumentLayout, Editor, ElementChange, ElementEdit, ElementEdits, NextElement, SourceElements, Writer,
+    losses,
 };
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -26,7 +27,7 @@ const CUT: &str = "[Earlier messages were cut off.]";
 impl Editor for Opencode {
     type Context = MessageFactory;
 
-    fn context(&self, about: Option<&[u8]>, source: &Source) -> MessageFactory {
+    fn context(&self, about: Option<&[u8]>, source: &SourceElements) -> MessageFactory {
         let info = about
             .and_then(|about| json::member(about, "info"))
             .unwrap_or(b"{}");
@@ -141,7 +142,13 @@ impl Editor for Opencode {
         Some(compaction(text, first.as_deref(), making).into())
     }
 
-    fn new_about(&self, session: &Session, view: &View, making: &MessageFactory, _: Layout) -> ObjectBuilder {
+    fn new_about(
+        &self,
+        session: &Session,
+        view: &View,
+        making: &MessageFactory,
+        _: DocumentLayout,
+    ) -> ObjectBuilder {
         let title = session.header_text("title");
         let title = title.unwrap_or_else(|| "Imported session".to_string());
         let begun = start_time(session, view);

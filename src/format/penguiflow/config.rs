@@ -3,7 +3,7 @@
 use super::EXTRA_MEMBER;
 use crate::error::Result;
 use crate::model::json::{self, ObjectBuilder};
-use crate::model::retention::{Memory, Strategy};
+use crate::model::retention::{RetentionPolicy, RetentionStrategy};
 use crate::model::session::Session;
 use std::time::Duration;
 
@@ -32,10 +32,10 @@ fn at<'a>(snapshot: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
 /// # Errors
 ///
 /// The snapshot is one that PenguiFlow would reject.
-pub fn memory(snapshot: &[u8]) -> Result<Memory> {
-    let mut memory = Memory {
-        strategy: Strategy::None,
-        ..Memory::default()
+pub fn memory(snapshot: &[u8]) -> Result<RetentionPolicy> {
+    let mut memory = RetentionPolicy {
+        strategy: RetentionStrategy::None,
+        ..RetentionPolicy::default()
     };
     for (key, path) in NAMES {
         if let Some(value) = at(snapshot, path) {
@@ -49,7 +49,7 @@ pub fn memory(snapshot: &[u8]) -> Result<Memory> {
 }
 
 /// A snapshot for this policy; other members of the previous snapshot are kept.
-pub fn snapshot(memory: &Memory, before: Option<&[u8]>) -> Vec<u8> {
+pub fn snapshot(memory: &RetentionPolicy, before: Option<&[u8]>) -> Vec<u8> {
     let text = |text: &str| format!("\"{text}\"").into_bytes();
     let mut budget = ObjectBuilder::default();
     budget
@@ -72,7 +72,7 @@ pub fn snapshot(memory: &Memory, before: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// The policy in `metadata.penguiflow` of a header, including the two delays that snapshots lack.
-pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
+pub fn noted_memory(noted: &[u8]) -> Option<Result<RetentionPolicy>> {
     let snapshot = json::member(noted, "config_snapshot").filter(|raw| raw.first() == Some(&b'{'))?;
     Some(memory(snapshot).map(|memory| {
         let own = json::member(noted, "convo");
@@ -81,7 +81,7 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
             let seconds = json::number::<f64>(raw)?;
             Duration::try_from_secs_f64(seconds).ok()
         };
-        Memory {
+        RetentionPolicy {
             backoff: wait("backoff").unwrap_or(memory.backoff),
             rest: wait("rest").unwrap_or(memory.rest),
             ..memory
@@ -90,8 +90,8 @@ pub fn noted_memory(noted: &[u8]) -> Option<Result<Memory>> {
 }
 
 /// The delays of a policy that differ from PenguiFlow's, which snapshots cannot represent.
-pub(super) fn changed_delays(memory: &Memory) -> [(&'static str, Option<Vec<u8>>); 2] {
-    let default = Memory::default();
+pub(super) fn changed_delays(memory: &RetentionPolicy) -> [(&'static str, Option<Vec<u8>>); 2] {
+    let default = RetentionPolicy::default();
     let wait = |own: Duration, default: Duration| {
         (own != default).then(|| own.as_secs_f64().to_string().into_bytes())
     };
@@ -102,7 +102,7 @@ pub(super) fn changed_delays(memory: &Memory) -> [(&'static str, Option<Vec<u8>>
 }
 
 /// The header metadata of a session that was read from a document, with another policy; `None` for other sessions.
-pub fn with_memory(session: &Session, memory: &Memory) -> Option<Vec<u8>> {
+pub fn with_memory(session: &Session, memory: &RetentionPolicy) -> Option<Vec<u8>> {
     let metadata = session.header_member("metadata")?;
     let noted = json::member(metadata, "penguiflow")?;
     let snapshot = snapshot(memory, json::member(noted, "config_snapshot"));

@@ -7,11 +7,11 @@ use super::{EXTRA_MEMBER, config};
 use crate::error::{Error, Position, Result};
 use crate::format::report::Report;
 use crate::model::event;
-use crate::model::health::{Health, State};
+use crate::model::health::{Health, HealthState};
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members, ObjectBuilder, quoted};
 use crate::model::key;
 use crate::model::record::without_mark;
-use crate::model::retention::Memory;
+use crate::model::retention::RetentionPolicy;
 use crate::model::session::Session;
 use std::borrow::Cow;
 
@@ -77,9 +77,9 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     let health = member("health");
     let state = health
         .and_then(|health| json::text(health.raw))
-        .and_then(|name| State::from_name(&name));
+        .and_then(|name| HealthState::from_name(&name));
     let Some(state) = state else {
-        let names = State::ALL.map(State::name).join(", ");
+        let names = HealthState::ALL.map(HealthState::name).join(", ");
         let what = match health {
             Some(health) => format!("health is {}, expected one of {names}", excerpt(health.raw)),
             None => "missing health".to_string(),
@@ -151,11 +151,11 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
 
 /// An empty memory with the default policy.
 fn empty_memory() -> Vec<u8> {
-    let snapshot = config::snapshot(&Memory::default(), None);
+    let snapshot = config::snapshot(&RetentionPolicy::default(), None);
     let mut document = ObjectBuilder::default();
     document
         .raw("version", "1")
-        .text("health", State::Healthy.name())
+        .text("health", HealthState::Healthy.name())
         .raw("turns", "[]")
         .raw("config_snapshot", snapshot);
     let mut document = document.finish();
@@ -198,7 +198,7 @@ fn excerpt(raw: &[u8]) -> String {
 fn header(
     source: &DocumentSource<'_>,
     members: &DocumentMembers<'_>,
-    state: State,
+    state: HealthState,
     attempt: Option<&[u8]>,
 ) -> Vec<u8> {
     const KNOWN: [&str; 8] = [
@@ -247,15 +247,15 @@ fn header(
 
 /// The last failed attempt, as far as known: PenguiFlow stores neither the number of attempts nor their times.
 fn attempt(
-    state: State,
+    state: HealthState,
     own: Option<StateMember<'_>>,
     snapshot: Option<StateMember<'_>>,
     at: &str,
 ) -> Option<Vec<u8>> {
-    if state == State::Healthy {
+    if state == HealthState::Healthy {
         return None;
     }
-    let degraded = state != State::Retry;
+    let degraded = state != HealthState::Retry;
     let kept = own
         .and_then(|own| json::member(own.raw, "attempt"))
         .map(|raw| json::compact(raw).0)

@@ -9,7 +9,7 @@ use crate::model::header;
 use crate::model::health::{self, Health};
 use crate::model::json::{self, quoted};
 use crate::model::message::{Category, Message, Role};
-use crate::model::retention::{Memory, Strategy};
+use crate::model::retention::{RetentionPolicy, RetentionStrategy};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 
@@ -28,9 +28,9 @@ pub struct PlacedTurn {
 #[derive(Clone, Debug)]
 pub struct PenguiflowState {
     /// Its retention policy.
-    pub memory: Memory,
+    pub memory: RetentionPolicy,
     /// Its summarizer status.
-    pub health: health::State,
+    pub health: health::HealthState,
     /// The summary, as a JSON string.
     pub summary: Vec<u8>,
     /// The turns, oldest first: backlog and pending before those kept in full.
@@ -61,13 +61,13 @@ impl PenguiflowState {
         let noted = member("metadata").and_then(|metadata| json::member(metadata, "penguiflow"));
         let memory = match (noted.and_then(config::noted_memory), member("memory")) {
             (Some(memory), _) => memory?,
-            (None, Some(raw)) => Memory::read(raw)?,
-            (None, None) => Memory::default(),
+            (None, Some(raw)) => RetentionPolicy::read(raw)?,
+            (None, None) => RetentionPolicy::default(),
         };
         let before = noted
             .and_then(|noted| json::member(noted, "health"))
             .and_then(json::text)
-            .and_then(|name| health::State::from_name(&name));
+            .and_then(|name| health::HealthState::from_name(&name));
         let attempts = Health::of(session);
         let attempt = attempts.line.map(|line| session.record(line).body.to_vec());
         let summary = VisibleSummary::of(session, view);
@@ -80,7 +80,7 @@ impl PenguiflowState {
             // A later failure was an attempt by this program.
             (Some(_), _) => without_clock(&attempts),
             (None, Some(before)) if summary.is_own || summary.raw == EMPTY => before,
-            (None, _) => health::State::Healthy,
+            (None, _) => health::HealthState::Healthy,
         };
         let mut state = PenguiflowState {
             memory,
@@ -169,12 +169,12 @@ impl PenguiflowState {
             .filter(|placed| placed.zone == TurnZone::Turns)
             .count() as u64;
         let mut beyond = match self.memory.strategy {
-            Strategy::None => 0,
+            RetentionStrategy::None => 0,
             _ => whole.saturating_sub(self.memory.keep_last),
         };
         let to = match (self.memory.strategy, self.health) {
-            (Strategy::Truncation, _) => None,
-            (_, health::State::Degraded) => Some(TurnZone::Backlog),
+            (RetentionStrategy::Truncation, _) => None,
+            (_, health::HealthState::Degraded) => Some(TurnZone::Backlog),
             _ => Some(TurnZone::Pending),
         };
         for mut placed in std::mem::take(&mut self.turns) {
@@ -196,9 +196,11 @@ impl PenguiflowState {
     /// otherwise.
     fn move_with_health(&mut self) {
         let (from, to) = match self.health {
-            health::State::Degraded => (TurnZone::Pending, TurnZone::Backlog),
-            health::State::Healthy | health::State::Retry => (TurnZone::Backlog, TurnZone::Pending),
-            health::State::Recovering => return,
+            health::HealthState::Degraded => (TurnZone::Pending, TurnZone::Backlog),
+            health::HealthState::Healthy | health::HealthState::Retry => {
+                (TurnZone::Backlog, TurnZone::Pending)
+            }
+            health::HealthState::Recovering => return,
         };
         for placed in self.turns.iter_mut().filter(|placed| placed.zone == from) {
             placed.zone = to;
@@ -213,7 +215,8 @@ impl PenguiflowState {
 
     /// Whether a model receives the summary and the turns waiting for one.
     pub fn shows_summary(&self) -> bool {
-        self.memory.strategy == Strategy::RollingSummary && self.health != health::State::Degraded
+        self.memory.strategy == RetentionStrategy::RollingSummary
+            && self.health != health::HealthState::Degraded
     }
 
     /// Whether the session was read from a PenguiFlow document.
@@ -236,11 +239,11 @@ impl PenguiflowState {
 }
 
 /// The state without considering the current time.
-fn without_clock(health: &Health) -> health::State {
+fn without_clock(health: &Health) -> health::HealthState {
     match (health.failures, health.degraded) {
-        (0, _) => health::State::Healthy,
-        (_, true) => health::State::Degraded,
-        (_, false) => health::State::Retry,
+        (0, _) => health::HealthState::Healthy,
+        (_, true) => health::HealthState::Degraded,
+        (_, false) => health::HealthState::Retry,
     }
 }
 

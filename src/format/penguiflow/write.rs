@@ -4,7 +4,7 @@ use super::state::PenguiflowState;
 use super::turn::{PenguiflowTurn, TurnZone};
 use super::{EXTRA_MEMBER, config, python};
 use crate::model::json::{self, Dialect, push_text};
-use crate::model::retention::Strategy;
+use crate::model::retention::RetentionStrategy;
 
 impl PenguiflowState {
     /// The document.
@@ -68,7 +68,7 @@ impl PenguiflowState {
     /// The memory that a model receives: recent turns, and, unless summaries are degraded, turns waiting for a summary,
     /// and the summary.
     pub fn context(&self) -> Vec<u8> {
-        if self.memory.strategy == Strategy::None {
+        if self.memory.strategy == RetentionStrategy::None {
             return b"{}".to_vec();
         }
         let digests = self.memory.digests;

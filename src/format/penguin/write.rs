@@ -117,8 +117,8 @@ pub fn write(
         list.extend_from_slice(if list.is_empty() { b"" } else { b"," });
         serialize::new_line(&mut list, 2);
         match element {
-            Element::Copied(raw) => list.extend_from_slice(raw),
-            Element::Made(raw) => serialize::push(&mut list, &raw, 2),
+            WrittenElement::Copied(raw) => list.extend_from_slice(raw),
+            WrittenElement::Generated(raw) => serialize::push(&mut list, &raw, 2),
         }
     }
     let mut sums = elements.sums;
@@ -162,11 +162,11 @@ pub fn write(
 }
 
 /// An element of `messages` to write.
-enum Element<'s> {
+enum WrittenElement<'s> {
     /// Unchanged bytes of the document.
     Copied(&'s [u8]),
     /// A new element, not formatted yet.
-    Made(Vec<u8>),
+    Generated(Vec<u8>),
 }
 
 /// The elements of `messages`: the view, and original elements between its messages that were not messages.
@@ -175,13 +175,17 @@ fn in_view<'s>(
     view: &View,
     save: &WriteOptions<'s>,
     elements: &mut Elements<'_>,
-) -> Vec<Element<'s>> {
+) -> Vec<WrittenElement<'s>> {
     let mut all = Vec::with_capacity(view.items.len());
     let mut next = 0;
-    let mut between = |all: &mut Vec<Element<'s>>, to: usize, elements: &mut Elements<'_>| {
+    let mut between = |all: &mut Vec<WrittenElement<'s>>, to: usize, elements: &mut Elements<'_>| {
         for index in next..to {
             if session.class(index) == Class::Event {
-                all.extend(elements.foreign(session.record(index).body).map(Element::Made));
+                all.extend(
+                    elements
+                        .foreign(session.record(index).body)
+                        .map(WrittenElement::Generated),
+                );
             }
         }
         next = to.max(next);
@@ -194,10 +198,10 @@ fn in_view<'s>(
             if let Some(message) = item.message(session) {
                 elements.pass(&message, raw);
             }
-            all.push(Element::Copied(raw));
+            all.push(WrittenElement::Copied(raw));
             continue;
         }
-        all.extend(elements.item(session, item).map(Element::Made));
+        all.extend(elements.item(session, item).map(WrittenElement::Generated));
     }
     between(&mut all, session.len(), elements);
     all

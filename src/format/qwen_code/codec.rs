@@ -4,7 +4,7 @@ use super::record::{self, message};
 use super::{NAME, compression, encode, tree};
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{
-    Assembly, Codec, Decoded, Draft, Layout, LineageInfo, SessionInfo, Visible, lines_of,
+    Assembly, Codec, Decoded, DocumentLayout, Draft, LineageInfo, SessionInfo, Visible, lines_of,
 };
 use crate::format::object::{text, timestamp};
 use crate::format::report::Report;
@@ -32,7 +32,7 @@ impl Codec for QwenCode {
     const FORMAT: Format = Format::QwenCode;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Qwen Code session";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const GLUED: bool = true;
     const SUMMARIES: bool = true;

@@ -4,7 +4,7 @@ use super::codec::QwenCode;
 use super::encode::{add_figures, content, kind};
 use super::{NAME, compression};
 use crate::format::gemini;
-use crate::format::kit::{Editor, NewIds, Source, Writer, lines_of, losses, records};
+use crate::format::kit::{Editor, NewIds, SourceElements, Writer, lines_of, losses, records};
 use crate::format::object::{text, timestamp};
 use crate::format::report::{Loss, Report};
 use crate::format::request::Api;
@@ -61,7 +61,7 @@ impl QwenRecordFactory {
 impl Editor for QwenCode {
     type Context = QwenRecordFactory;
 
-    fn context(&self, _: Option<&[u8]>, source: &Source) -> QwenRecordFactory {
+    fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> QwenRecordFactory {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));
         let lines: Vec<&[u8]> = lines.filter(|line| line.starts_with(b"{")).collect();
         let last = |name| lines.iter().rev().find_map(|line| json::member(line, name));

@@ -2,7 +2,9 @@
 
 use super::decode::{ShareGptOutline, member_names, role_of};
 use super::{NAME, encode};
-use crate::format::kit::{Codec, Decoded, Editor, Layout, MemberChange, SessionInfo, Source, Writer};
+use crate::format::kit::{
+    Codec, Decoded, DocumentLayout, Editor, MemberChange, SessionInfo, SourceElements, Writer,
+};
 use crate::format::object::filled;
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft::AnnotatedDraft;
@@ -123,7 +125,7 @@ impl Editor for Sharegpt {
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
     type Context = TurnContext;
 
-    fn context(&self, about: Option<&[u8]>, source: &Source) -> TurnContext {
+    fn context(&self, about: Option<&[u8]>, source: &SourceElements) -> TurnContext {
         let [speaker, _] = member_names(self.has_parts);
         let mut context = TurnContext {
             is_first: about.is_none() && source.raws.is_empty(),
@@ -158,7 +160,13 @@ impl Editor for Sharegpt {
         encode::turns(messages, self.has_parts, &out.context.names, out.report)
     }
 
-    fn new_about(&self, session: &Session, _: &View, context: &TurnContext, _: Layout) -> ObjectBuilder {
+    fn new_about(
+        &self,
+        session: &Session,
+        _: &View,
+        context: &TurnContext,
+        _: DocumentLayout,
+    ) -> ObjectBuilder {
         let header = session.header();
         let metadata = header::member(header, "metadata").unwrap_or(b"{}");
         let mut about = ObjectBuilder::default();

@@ -2,7 +2,7 @@
 
 use super::{NAME, encode};
 use crate::format::Format;
-use crate::format::kit::{Codec, Decoded, Draft, Editor, Layout, SessionInfo, Visible};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Editor, SessionInfo, Visible};
 use crate::format::report::{Loss, Report};
 use crate::format::request::draft;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -19,7 +19,7 @@ impl Codec for Trace {
     const FORMAT: Format = Format::Sts;
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a session trace";
-    const LAYOUT: Layout = Layout::Lines;
+    const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
@@ -85,7 +85,7 @@ impl Editor for Trace {
         role != Role::Other
     }
 
-    fn new_about(&self, session: &Session, _: &View, (): &(), _: Layout) -> ObjectBuilder {
+    fn new_about(&self, session: &Session, _: &View, (): &(), _: DocumentLayout) -> ObjectBuilder {
         let header = session.header();
         let get = |name: &str| header::member(header, name);
         let harness = get("metadata").and_then(|raw| json::member(raw, "harness"));

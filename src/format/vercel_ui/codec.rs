@@ -1,7 +1,7 @@
 //! Implements the kit's codec for UI messages of the AI SDK; each exchange is an element.
 
 use super::{NAME, encode_new, encode_old, read};
-use crate::format::kit::{Codec, Decoded, Editor, Layout, Writer, losses};
+use crate::format::kit::{Codec, Decoded, DocumentLayout, Editor, Writer, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
 use crate::format::{Format, content};
@@ -28,7 +28,7 @@ impl Codec for VercelUi {
     const PHRASE: &'static str = "UI messages";
     const LINES: bool = true;
     const MANY: bool = true;
-    const LAYOUT: Layout = Layout::List;
+    const LAYOUT: DocumentLayout = DocumentLayout::List;
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];

@@ -17,7 +17,7 @@ use clap::Args;
 use convo::error::Error;
 use convo::format::Format;
 use convo::model::json::quoted;
-use convo::model::retention::Memory;
+use convo::model::retention::RetentionPolicy;
 use convo::tokens::Tokenizer;
 pub use damage::DamageArgs;
 pub use following::Following;
@@ -207,7 +207,7 @@ pub fn max_messages(text: &str) -> Result<u64, String> {
 
 /// Validates a retention policy and returns it unchanged; missing settings may be configured elsewhere.
 pub fn memory(text: &str) -> Result<String, String> {
-    match Memory::default().with(text) {
+    match RetentionPolicy::default().with(text) {
         Ok(_) => Ok(text.to_string()),
         Err(error) => Err(match error.hint {
             Some(hint) => format!("{}; {hint}", error.message),

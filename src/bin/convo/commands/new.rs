@@ -12,7 +12,7 @@ use convo::error::{Error, ErrorKind};
 use convo::format::native::HeaderBuilder;
 use convo::model::json::ObjectBuilder;
 use convo::model::key::{checked_id, is_id};
-use convo::model::retention::Memory;
+use convo::model::retention::RetentionPolicy;
 use convo::store::Store;
 use convo::tokens::{Tokenizer, counter};
 
@@ -237,7 +237,7 @@ impl NewCommand {
             .text("title", self.title.as_deref())
             .text("tokenizer", self.tokenizer.map(Tokenizer::name));
         if let Some(requested) = &self.retention {
-            let memory = Memory::default().with(requested)?;
+            let memory = RetentionPolicy::default().with(requested)?;
             memory.check().map_err(|error| error.kind(ErrorKind::Usage))?;
             header.raw("memory", memory.write());
         }

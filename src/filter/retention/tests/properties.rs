@@ -1,8 +1,8 @@
 //! Properties of any sequence of turns, summaries and failures.
 
-use super::super::{Cost, Part, RetentionState, TurnEstimate};
-use crate::model::health::State;
-use crate::model::retention::{Memory, Overflow, Strategy as Way};
+use super::super::{Cost, RetentionPart, RetentionState, TurnEstimate};
+use crate::model::health::HealthState;
+use crate::model::retention::{Overflow, RetentionPolicy, RetentionStrategy};
 use crate::model::time;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -37,9 +37,13 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn memory() -> impl Strategy<Value = Memory> {
+fn memory() -> impl Strategy<Value = RetentionPolicy> {
     let overflow = prop::sample::select(Overflow::ALL.to_vec());
-    let strategy = prop::sample::select(vec![Way::Truncation, Way::RollingSummary, Way::RollingSummary]);
+    let strategy = prop::sample::select(vec![
+        RetentionStrategy::Truncation,
+        RetentionStrategy::RollingSummary,
+        RetentionStrategy::RollingSummary,
+    ]);
     (
         strategy,
         overflow,
@@ -50,7 +54,7 @@ fn memory() -> impl Strategy<Value = Memory> {
         0_u64..3,
     )
         .prop_map(
-            |(strategy, overflow, keep_last, summary, more, backlog, retry_attempts)| Memory {
+            |(strategy, overflow, keep_last, summary, more, backlog, retry_attempts)| RetentionPolicy {
                 strategy,
                 overflow,
                 keep_last,
@@ -58,7 +62,7 @@ fn memory() -> impl Strategy<Value = Memory> {
                 total: if more == 0 { 0 } else { summary + more },
                 backlog,
                 retry_attempts,
-                ..Memory::default()
+                ..RetentionPolicy::default()
             },
         )
 }
@@ -79,10 +83,14 @@ impl Watched {
     }
 
     fn kept_turns(&self) -> Vec<u64> {
-        [Part::Backlog, Part::Pending, Part::Recent]
-            .into_iter()
-            .flat_map(|part| self.retention.turns(part).copied().collect::<Vec<_>>())
-            .collect()
+        [
+            RetentionPart::Backlog,
+            RetentionPart::Pending,
+            RetentionPart::Recent,
+        ]
+        .into_iter()
+        .flat_map(|part| self.retention.turns(part).copied().collect::<Vec<_>>())
+        .collect()
     }
 
     fn drop_all(&mut self, dropped: Vec<u64>) {
@@ -104,7 +112,7 @@ impl Watched {
                 );
                 assert_eq!(enforced.tokens, self.retention.tokens(&COST));
                 self.drop_all(enforced.dropped);
-                let none_stays = memory.keep_last == 0 && memory.strategy == Way::Truncation;
+                let none_stays = memory.keep_last == 0 && memory.strategy == RetentionStrategy::Truncation;
                 assert_eq!(
                     self.kept_turns().last() == Some(&turn),
                     !none_stays,
@@ -137,9 +145,9 @@ impl Watched {
             );
         }
         let part = |part| self.retention.turns(part).count();
-        assert!(part(Part::Recent) as u64 <= self.retention.memory().keep_last);
-        if self.retention.state() != State::Recovering {
-            assert!(part(Part::Backlog) == 0 || part(Part::Pending) == 0);
+        assert!(part(RetentionPart::Recent) as u64 <= self.retention.memory().keep_last);
+        if self.retention.state() != HealthState::Recovering {
+            assert!(part(RetentionPart::Backlog) == 0 || part(RetentionPart::Pending) == 0);
         }
         let summary = self.retention.summary();
         assert!(COST.summary(summary) <= self.retention.memory().summary || summary.is_empty());
@@ -179,8 +187,8 @@ impl Watched {
                     )
                     .unwrap();
                 assert!(count as u64 <= known.len() as u64 + retention.memory().retry_attempts + 2);
-                let pending = retention.turns(Part::Pending).count();
-                assert!(pending == 0 || retention.state() == State::Degraded);
+                let pending = retention.turns(RetentionPart::Pending).count();
+                assert!(pending == 0 || retention.state() == HealthState::Degraded);
             }
         }
     }
@@ -195,7 +203,7 @@ impl Watched {
         let failures = self.retention.health().failures;
         match self.retention.apply(&request, text, &now, &COST) {
             Ok(enforced) => {
-                assert_eq!(self.retention.state(), State::Healthy);
+                assert_eq!(self.retention.state(), HealthState::Healthy);
                 let dropped = enforced.dropped.clone();
                 self.drop_all(enforced.dropped);
                 for turn in &request.turns {
@@ -235,12 +243,12 @@ proptest! {
 #[test]
 fn a_pass_without_effect_terminates() {
     // P1: a short summary and one turn that alone exceeds the total.
-    let memory = Memory {
+    let memory = RetentionPolicy {
         keep_last: 3,
         summary: 20,
         total: 60,
         overflow: Overflow::TruncateSummary,
-        ..Memory::default()
+        ..RetentionPolicy::default()
     };
     let mut retention = RetentionState::new(memory).unwrap().with_summary("short");
     let enforced = retention.add((), 400 + 25, &COST).unwrap();
@@ -248,7 +256,7 @@ fn a_pass_without_effect_terminates() {
         (
             enforced.fits,
             enforced.dropped.len(),
-            retention.turns(Part::Recent).count()
+            retention.turns(RetentionPart::Recent).count()
         ),
         (false, 0, 1)
     );
@@ -258,13 +266,13 @@ fn a_pass_without_effect_terminates() {
 
 #[test]
 fn adding_a_hundred_thousand_turns_takes_linear_time() {
-    let memory = Memory {
+    let memory = RetentionPolicy {
         total: 0,
-        ..Memory::default()
+        ..RetentionPolicy::default()
     };
     let mut retention = RetentionState::new(memory).unwrap();
     for turn in 0..100_000_u32 {
         retention.add(turn, 10, &COST).unwrap();
     }
-    assert_eq!(retention.turns(Part::Pending).count(), 99_995);
+    assert_eq!(retention.turns(RetentionPart::Pending).count(), 99_995);
 }

@@ -1,13 +1,13 @@
 //! Replays the recorded steps of PenguiFlow's memory, each from the state recorded before it.
 
-use super::super::{Cost, Enforced, Part, RetentionState, TurnEstimate, turn_size};
+use super::super::{Cost, Enforced, RetentionPart, RetentionState, TurnEstimate, turn_size};
 use super::different::DIFFERENT;
 use crate::error::Error;
 use crate::format::DocumentSource;
 use crate::format::penguiflow::{self, PenguiflowState, reply, request};
 use crate::format::report::Report;
 use crate::model::health::Health;
-use crate::model::retention::{Memory, Strategy};
+use crate::model::retention::{RetentionPolicy, RetentionStrategy};
 use crate::model::time;
 use crate::model::view::View;
 use serde_json::{Value, json};
@@ -39,12 +39,12 @@ fn size(turn: &Value, digests: bool) -> u64 {
     turn_size(&state.turns[0].turn.sorted(digests))
 }
 
-fn config(value: &Value) -> Result<Memory, Error> {
+fn config(value: &Value) -> Result<RetentionPolicy, Error> {
     penguiflow::memory(value.to_string().as_bytes())
 }
 
 /// Builds the recorded memory.
-fn retention_state(state: &Value, extra: &Value, memory: Memory) -> Turns {
+fn retention_state(state: &Value, extra: &Value, memory: RetentionPolicy) -> Turns {
     let failures = extra["retry_count"].as_u64().unwrap_or(0);
     let health = state["health"].as_str().unwrap();
     let tried = extra["last_degraded_attempt_ts"]
@@ -64,9 +64,9 @@ fn retention_state(state: &Value, extra: &Value, memory: Memory) -> Turns {
         .with_health(health, state["health"] == "recovering")
         .with_summary(state["summary"].as_str().unwrap());
     for (part, name) in [
-        (Part::Backlog, "backlog"),
-        (Part::Pending, "pending"),
-        (Part::Recent, "turns"),
+        (RetentionPart::Backlog, "backlog"),
+        (RetentionPart::Pending, "pending"),
+        (RetentionPart::Recent, "turns"),
     ] {
         for turn in list(&state[name]) {
             let size = size(&turn, memory.digests);
@@ -79,8 +79,8 @@ fn retention_state(state: &Value, extra: &Value, memory: Memory) -> Turns {
 fn now_of(retention: &Turns) -> Value {
     let turns = |part| retention.turns(part).cloned().collect::<Vec<_>>();
     json!({
-        "version": 1, "health": retention.state().name(), "summary": retention.summary(), "turns": turns(Part::Recent),
-        "pending": turns(Part::Pending), "backlog": turns(Part::Backlog),
+        "version": 1, "health": retention.state().name(), "summary": retention.summary(), "turns": turns(RetentionPart::Recent),
+        "pending": turns(RetentionPart::Pending), "backlog": turns(RetentionPart::Backlog),
     })
 }
 
@@ -103,7 +103,7 @@ fn is_open(call: &Value) -> bool {
 struct Step<'s> {
     scenario: &'s str,
     step: &'s Value,
-    memory: Memory,
+    memory: RetentionPolicy,
     config: &'s Value,
     /// The clock, advanced by finished waits.
     now: f64,
@@ -134,7 +134,12 @@ impl Step<'_> {
         })
     }
 
-    fn same_request(&self, requested: &super::super::Request<Value>, call: &Value, retention: &Turns) {
+    fn same_request(
+        &self,
+        requested: &super::super::RetentionRequest<Value>,
+        call: &Value,
+        retention: &Turns,
+    ) {
         let document = json!({"version": 1, "health": "healthy", "pending": requested.turns});
         let turns = state_of(&document, self.config).turns;
         let built = request(
@@ -222,7 +227,7 @@ fn every_recorded_step_is_replayed() {
                 config: config_value,
                 now: step["not_in_state"]["clock"].as_f64().unwrap(),
                 cost: TurnEstimate {
-                    shows_nothing: memory.strategy == Strategy::None,
+                    shows_nothing: memory.strategy == RetentionStrategy::None,
                 },
             };
             let in_flight = before.is_some_and(|step| step["not_in_state"]["task_in_flight"] == true);

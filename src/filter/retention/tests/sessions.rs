@@ -5,7 +5,7 @@ use crate::filter::{Plan, Stamp};
 use crate::model::event::Action;
 use crate::model::health::Health;
 use crate::model::json;
-use crate::model::retention::{Memory, Overflow, Strategy as Way};
+use crate::model::retention::{Overflow, RetentionPolicy, RetentionStrategy};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::tokens::{Counter, Tokenizer};
@@ -42,18 +42,22 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn memory() -> impl Strategy<Value = Memory> {
-    let strategy = prop::sample::select(vec![Way::Truncation, Way::RollingSummary, Way::RollingSummary]);
+fn memory() -> impl Strategy<Value = RetentionPolicy> {
+    let strategy = prop::sample::select(vec![
+        RetentionStrategy::Truncation,
+        RetentionStrategy::RollingSummary,
+        RetentionStrategy::RollingSummary,
+    ]);
     let overflow = prop::sample::select(Overflow::ALL.to_vec());
     (strategy, overflow, 0_u64..4, 5_u64..60, 0_u64..300).prop_map(
-        |(strategy, overflow, keep_last, summary, more)| Memory {
+        |(strategy, overflow, keep_last, summary, more)| RetentionPolicy {
             strategy,
             overflow,
             keep_last,
             summary,
             total: if more < 20 { 0 } else { summary + more },
             retry_attempts: 1,
-            ..Memory::default()
+            ..RetentionPolicy::default()
         },
     )
 }
@@ -105,7 +109,7 @@ impl Grown {
         View::replay(&self.session)
     }
 
-    fn happen(&mut self, what: Operation, memory: &Memory) {
+    fn happen(&mut self, what: Operation, memory: &RetentionPolicy) {
         match what {
             Operation::User(words) => drop(self.say("user", words)),
             Operation::Answer(words) => {
@@ -116,7 +120,7 @@ impl Grown {
                     let newest = self.session.messages().map(|(line, _)| line).last();
                     let shown: Vec<_> = self.view().items.iter().filter_map(Item::line).collect();
                     // If no turn is kept, an addition to a restored turn may be kept with it.
-                    let stays = memory.strategy != Way::Truncation || memory.keep_last > 0;
+                    let stays = memory.strategy != RetentionStrategy::Truncation || memory.keep_last > 0;
                     assert!(
                         !stays || shown.last().copied() == newest,
                         "the newest turn stays in view"

@@ -7,7 +7,7 @@ use crate::pipe;
 use convo::error::{Error, Position};
 use convo::filter::materialize::LineWriter;
 use convo::format::Reader;
-use convo::format::lines::{AfterBlock, BLOCK_SIZE, Block};
+use convo::format::lines::{AfterBlock, BLOCK_SIZE, LineBlock};
 use convo::format::native::{NativeReader, sound_lines};
 use convo::format::report::Report;
 use convo::model::threads::cores;
@@ -66,7 +66,7 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
     }
 
     fn copy_blocks(&mut self, reader: &mut dyn Reader) -> anyhow::Result<()> {
-        let mut block = Block::default();
+        let mut block = LineBlock::default();
         while let Some(after) = self.read(reader, &mut block)? {
             if after == AfterBlock::More && self.place.offset > SMALL && is_regular_file(self.input) {
                 return self.copy_on_threads(reader, block);
@@ -80,7 +80,7 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
     }
 
     /// Copies a block and those after it.
-    fn copy_on_threads(&mut self, reader: &mut dyn Reader, first: Block) -> anyhow::Result<()> {
+    fn copy_on_threads(&mut self, reader: &mut dyn Reader, first: LineBlock) -> anyhow::Result<()> {
         std::thread::scope(|scope| {
             let mut checkers = Checkers::new(scope);
             let most = (2 * checkers.channels.len() * BLOCK_SIZE) as u64;
@@ -114,13 +114,13 @@ impl<'c, 'l> StreamCopy<'c, 'l> {
         })
     }
 
-    fn read(&self, reader: &mut dyn Reader, block: &mut Block) -> anyhow::Result<Option<AfterBlock>> {
+    fn read(&self, reader: &mut dyn Reader, block: &mut LineBlock) -> anyhow::Result<Option<AfterBlock>> {
         let after = reader.next_block(block);
         Ok(after.map_err(|error| named(Error::io("cannot read", error), self.label))?)
     }
 
     /// Writes a block; `sound` is the number of its lines if none needs a report.
-    fn write(&mut self, block: &Block, sound: Option<u64>) -> anyhow::Result<()> {
+    fn write(&mut self, block: &LineBlock, sound: Option<u64>) -> anyhow::Result<()> {
         let bytes = block.lines();
         match sound {
             Some(_) => self.lines.write(bytes)?,
@@ -159,10 +159,10 @@ fn is_regular_file(input: &InputLocation) -> bool {
 }
 
 /// A block and the number of its lines, if none needs a report.
-type CountedBlock = (Block, Option<u64>);
+type CountedBlock = (LineBlock, Option<u64>);
 
 /// Sends a block with its offset to a thread, and receives it from there.
-type CheckThread = (Sender<(Block, u64)>, Receiver<CountedBlock>);
+type CheckThread = (Sender<(LineBlock, u64)>, Receiver<CountedBlock>);
 
 /// Threads that check blocks. Each block goes to the next thread, so blocks come back in order.
 struct Checkers {
@@ -174,7 +174,7 @@ struct Checkers {
 impl Checkers {
     fn new<'s>(scope: &'s Scope<'s, '_>) -> Checkers {
         let start = |_| {
-            let (to_check, blocks) = channel::<(Block, u64)>();
+            let (to_check, blocks) = channel::<(LineBlock, u64)>();
             let (results, checked) = channel();
             scope.spawn(move || {
                 for (block, begin) in blocks {
@@ -192,7 +192,7 @@ impl Checkers {
         }
     }
 
-    fn send(&mut self, block: Block, begin: u64) {
+    fn send(&mut self, block: LineBlock, begin: u64) {
         // A thread that panicked makes the whole copy panic at its end.
         let _ = self.channels[self.sent % self.channels.len()]
             .0

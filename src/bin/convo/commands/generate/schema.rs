@@ -3,7 +3,7 @@
 
 use convo::model::event::VERSION;
 use convo::model::message::Category;
-use convo::model::retention::{Overflow, Strategy};
+use convo::model::retention::{Overflow, RetentionStrategy};
 use serde_json::{Value, json};
 
 /// Returns the schema as a file.
@@ -222,7 +222,7 @@ fn memory() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     let seconds = json!({"type": "number", "minimum": 0});
     json!({"type": "object", "properties": {
-        "strategy": {"enum": Strategy::ALL.map(Strategy::name)},
+        "strategy": {"enum": RetentionStrategy::ALL.map(RetentionStrategy::name)},
         "keep_last": count, "summary": count, "total": count,
         "overflow": {"enum": Overflow::ALL.map(Overflow::name)},
         "digests": {"type": "boolean"},

@@ -5,7 +5,7 @@ use crate::args::{of_format, project_of};
 use crate::terminal::session_tree::SessionNode;
 use crate::terminal::time_format::machine;
 use convo::filter::overview::Overview;
-use convo::model::health::State;
+use convo::model::health::HealthState;
 use convo::model::time;
 
 /// Formats that many programs write, so that they do not identify the program.
@@ -82,8 +82,8 @@ impl ListRow {
     }
 
     /// Returns the status of the summarizer, unless it is healthy.
-    pub fn unhealthy_state(&self, now: &str) -> Option<State> {
-        Some(self.overview.health.state(now)).filter(|state| *state != State::Healthy)
+    pub fn unhealthy_state(&self, now: &str) -> Option<HealthState> {
+        Some(self.overview.health.state(now)).filter(|state| *state != HealthState::Healthy)
     }
 
     /// Returns the name that commands accept; on a terminal with a short id and a mark if the session is running or
