@@ -3,7 +3,8 @@
 use crate::layering::{File, crates, files, is_library};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The types that a file defines. Types of traits and functions, which are indented, do not count.
+/// The types that a file defines, with the associated types that its traits declare. Types of implementations and
+/// functions, which are indented and have a value, do not count.
 fn defined(code: &str) -> impl Iterator<Item = &str> {
     code.lines().filter_map(|line| {
         let words = line.trim_start();
@@ -14,7 +15,7 @@ fn defined(code: &str) -> impl Iterator<Item = &str> {
         let (keyword, rest) = words.split_once(' ')?;
         let is_type = match keyword {
             "struct" | "enum" | "trait" => true,
-            "type" => !line.starts_with(' '),
+            "type" => !line.starts_with(' ') || !rest.contains(" = "),
             _ => false,
         };
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
@@ -52,6 +53,9 @@ fn a_type_name_has_one_definition() {
 
 #[test]
 fn definitions_are_found_at_any_visibility() {
-    let code = "pub(in crate::model) struct One<'a>(u8);\n    pub enum Two {\ntype Three = u8;\ntrait Four: Sized {}\n    type Five = u8;\nimpl Six {}\n";
-    assert_eq!(defined(code).collect::<Vec<_>>(), ["One", "Two", "Three", "Four"]);
+    let code = "pub(in crate::model) struct One<'a>(u8);\n    pub enum Two {\ntype Three = u8;\ntrait Four: Sized {\n    type Five: Default;\n}\nimpl Six for One {\n    type Seven = u8;\n";
+    assert_eq!(
+        defined(code).collect::<Vec<_>>(),
+        ["One", "Two", "Three", "Four", "Five"]
+    );
 }

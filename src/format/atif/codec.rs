@@ -30,7 +30,7 @@ impl Codec for Atif {
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     /// The first step that is not a system step.
-    type Outline = Option<usize>;
+    type ElementOutline = Option<usize>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
         let inner = |object, name| json::member(json::member(about, object)?, name);

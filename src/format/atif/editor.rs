@@ -21,7 +21,7 @@ const AGENT: [&str; 6] = [
 
 impl Editor for Atif {
     /// The number of the last new step.
-    type Context = usize;
+    type EditContext = usize;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> usize {
         source.raws.len()

@@ -58,7 +58,7 @@ impl Codec for Cline {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
-    type Outline = Option<Vec<u8>>;
+    type ElementOutline = Option<Vec<u8>>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
         let manifest = self.manifest.as_deref().unwrap_or(b"{}");
@@ -158,7 +158,7 @@ fn summary(text: String, kept: usize) -> SummaryDraft {
 }
 
 impl Editor for Cline {
-    type Context = ();
+    type EditContext = ();
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
         element(messages, true, out.report)

@@ -60,7 +60,7 @@ impl Codec for ClineRoo {
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "created_at", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
-    type Outline = ClineRooOutline;
+    type ElementOutline = ClineRooOutline;
 
     fn unit(&self, elements: &[Vec<u8>]) -> usize {
         let is_thought = |element: &&Vec<u8>| ElementKind::of(element) == ElementKind::Reasoning;

@@ -16,7 +16,7 @@ use crate::model::json::array;
 use crate::model::message::Role;
 
 impl Editor for ClineRoo {
-    type Context = CallIds;
+    type EditContext = CallIds;
 
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         if is_roo(edits.source) {

@@ -36,7 +36,7 @@ impl Codec for ContinueCodec {
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
-    type Outline = ContinueOutline;
+    type ElementOutline = ContinueOutline;
 
     fn unit(&self, items: &[Vec<u8>]) -> usize {
         // A summary covers everything up to its item, so it also ends the reasoning.

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 const EMPTY: &[u8] = br#"[{"message":{"role":"assistant","content":""},"contextItems":[]}]"#;
 
 impl Editor for ContinueCodec {
-    type Context = ();
+    type EditContext = ();
 
     fn edit(&self, edits: &ElementEdits<'_, Self>, writer: &mut Writer<'_, Self>) -> Vec<ElementEdit> {
         let mut plan = ContinuePlan {

@@ -47,7 +47,7 @@ impl Codec for Copilot {
     ];
     /// Session events contain the title.
     const HAS_TITLE: bool = false;
-    type Outline = CopilotOutline;
+    type ElementOutline = CopilotOutline;
 
     fn begins(&self, line: &[u8]) -> bool {
         data(line, "session.start").is_some()
@@ -232,7 +232,7 @@ pub struct EventFactory {
 }
 
 impl Editor for Copilot {
-    type Context = EventFactory;
+    type EditContext = EventFactory;
     const LOST: &'static [Loss] = &[Loss::Category, Loss::Name];
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> EventFactory {

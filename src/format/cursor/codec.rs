@@ -19,7 +19,7 @@ impl Codec for CursorTranscript {
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
-    type Outline = HashMap<usize, CallPairs>;
+    type ElementOutline = HashMap<usize, CallPairs>;
 
     fn outline(&self, lines: &[Vec<u8>]) -> HashMap<usize, CallPairs> {
         pairs::pairs(lines)
@@ -44,7 +44,7 @@ impl Codec for CursorTranscript {
 }
 
 impl Editor for CursorTranscript {
-    type Context = ();
+    type EditContext = ();
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {

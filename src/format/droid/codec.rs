@@ -46,7 +46,7 @@ impl Codec for Droid {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "title", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     const VARIANTS: &'static [Droid] = &[Droid { is_stream: false }, Droid { is_stream: true }];
-    type Outline = DroidOutline;
+    type ElementOutline = DroidOutline;
 
     fn variant(&self) -> &'static str {
         if self.is_stream { "stream" } else { "log" }
@@ -150,7 +150,7 @@ impl Codec for Droid {
 }
 
 impl Editor for Droid {
-    type Context = NewIds;
+    type EditContext = NewIds;
     const LOST: &'static [Loss] = &[Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
 

@@ -25,7 +25,7 @@ impl Codec for GeminiCli {
     const COPIES_LAYOUT: bool = true;
     const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
-    type Outline = HashMap<usize, Vec<usize>>;
+    type ElementOutline = HashMap<usize, Vec<usize>>;
 
     fn replay(&self, bytes: &[u8], start: Position) -> Option<Parsed> {
         Some(replay::replay(bytes, start))

@@ -44,7 +44,7 @@ impl GeminiRecordFactory {
 }
 
 impl Editor for GeminiCli {
-    type Context = GeminiRecordFactory;
+    type EditContext = GeminiRecordFactory;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> GeminiRecordFactory {
         let clock = source.raws.iter().rev().find_map(|raw| timestamp(raw));

@@ -24,7 +24,7 @@ impl Codec for Goose {
     const COUNT: Option<&'static str> = Some("message_count");
     const LINES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
-    type Outline = GooseOutline;
+    type ElementOutline = GooseOutline;
 
     fn begins(&self, line: &[u8]) -> bool {
         let has = |name| json::member(line, name).is_some();

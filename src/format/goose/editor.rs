@@ -21,7 +21,7 @@ use crate::model::{event, summary};
 
 impl Editor for Goose {
     /// The time of the latest message.
-    type Context = i64;
+    type EditContext = i64;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> i64 {
         let created = |raw: &Vec<u8>| json::number(json::member(raw, "created")?);

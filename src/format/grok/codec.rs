@@ -33,7 +33,7 @@ impl Codec for Grok {
     ];
     const VARIANTS: &'static [Grok] = &[Grok { is_stream: false }, Grok { is_stream: true }];
     /// The session that the lines of a stream name.
-    type Outline = Option<String>;
+    type ElementOutline = Option<String>;
 
     fn variant(&self) -> &'static str {
         if self.is_stream { "updates" } else { "chat" }
@@ -138,7 +138,7 @@ impl Codec for Grok {
 }
 
 impl Editor for Grok {
-    type Context = updates::NewUpdates;
+    type EditContext = updates::NewUpdates;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> updates::NewUpdates {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));

@@ -41,7 +41,7 @@ impl Codec for Kimi {
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     const VARIANTS: &'static [Kimi] = &[Kimi(Variant::Log), Kimi(Variant::Context), Kimi(Variant::Stream)];
-    type Outline = KimiOutline;
+    type ElementOutline = KimiOutline;
 
     fn variant(&self) -> &'static str {
         self.0.name()
@@ -166,7 +166,7 @@ impl Kimi {
 }
 
 impl Editor for Kimi {
-    type Context = NewIds;
+    type EditContext = NewIds;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> NewIds {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));

@@ -60,7 +60,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// The codecs of a format with several variants of elements.
     const VARIANTS: &'static [Self] = &[];
     /// Information about all elements that decoding one of them requires.
-    type Outline;
+    type ElementOutline;
 
     /// The name of the variant.
     fn variant(&self) -> &'static str {
@@ -116,7 +116,7 @@ pub trait Codec: Sized + Sync + 'static {
         None
     }
     /// Adds session information from the elements.
-    fn add_info(&self, _outline: &Self::Outline, _info: &mut SessionInfo) {}
+    fn add_info(&self, _outline: &Self::ElementOutline, _info: &mut SessionInfo) {}
     /// Session information in companion files; the function reads one of them.
     fn sidecar(&self, _input: &SessionInput, _neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
         Sidecar::default()
@@ -124,7 +124,7 @@ pub trait Codec: Sized + Sync + 'static {
     /// Completes the messages of an element with information from companion files.
     fn complete(&self, _sidecar: &Sidecar, _element: &[u8], _messages: &mut [Draft]) {}
     /// Remarks on a session for its reader.
-    fn remarks(&self, _outline: &Self::Outline, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
+    fn remarks(&self, _outline: &Self::ElementOutline, _about: &[u8], _elements: &[Vec<u8>]) -> Vec<String> {
         Vec::new()
     }
     /// Documents nested in a document; each becomes a session after the main one. They cannot be changed in place.
@@ -136,12 +136,12 @@ pub trait Codec: Sized + Sync + 'static {
         format!("{id}#{}", nth + 1)
     }
     /// Collects information about all elements.
-    fn outline(&self, elements: &[Vec<u8>]) -> Self::Outline;
+    fn outline(&self, elements: &[Vec<u8>]) -> Self::ElementOutline;
     /// As [`Codec::outline`], for the session with this number in its input, from 1.
-    fn numbered_outline(&self, _number: usize, elements: &[Vec<u8>]) -> Self::Outline {
+    fn numbered_outline(&self, _number: usize, elements: &[Vec<u8>]) -> Self::ElementOutline {
         self.outline(elements)
     }
-    fn decode(&self, outline: &Self::Outline, nth: usize, element: &[u8]) -> Decoded;
+    fn decode(&self, outline: &Self::ElementOutline, nth: usize, element: &[u8]) -> Decoded;
     /// Describes the fault in a message's content, if any.
     fn fault(&self, _element: &[u8]) -> Option<String> {
         None

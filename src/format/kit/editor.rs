@@ -23,18 +23,18 @@ pub trait Editor: Codec {
     /// Whether joined messages become several elements.
     const SPREADS: bool = false;
     /// State for creating new elements, such as a clock.
-    type Context: Default;
+    type EditContext: Default;
     /// Members of new messages that no element can represent.
     const LOST: &'static [Loss] = &losses::MEMBERS;
     /// Metadata of new messages that elements can represent.
     const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME, "is_error"];
 
     /// The context for elements after those of a source.
-    fn context(&self, _about: Option<&[u8]>, _source: &SourceElements) -> Self::Context {
-        Self::Context::default()
+    fn context(&self, _about: Option<&[u8]>, _source: &SourceElements) -> Self::EditContext {
+        Self::EditContext::default()
     }
     /// The context of a new session; by default, that after an empty source.
-    fn new_context(&self, _session: &Session, _view: &View) -> Self::Context {
+    fn new_context(&self, _session: &Session, _view: &View) -> Self::EditContext {
         self.context(None, &SourceElements::default())
     }
     /// The edits that give the session this view; by default, elements of hidden messages are removed.
@@ -72,7 +72,7 @@ pub trait Editor: Codec {
         _text: &str,
         _body: &[u8],
         _before: &[Vec<u8>],
-        _context: &mut Self::Context,
+        _context: &mut Self::EditContext,
     ) -> Option<Vec<Vec<u8>>> {
         None
     }
@@ -81,7 +81,7 @@ pub trait Editor: Codec {
         &self,
         _session: &Session,
         _view: &View,
-        _context: &Self::Context,
+        _context: &Self::EditContext,
         _layout: DocumentLayout,
     ) -> ObjectBuilder {
         ObjectBuilder::default()
@@ -106,7 +106,7 @@ pub trait Editor: Codec {
 /// What the new elements of a session share.
 pub struct Writer<'w, C: Editor> {
     pub purpose: WritePurpose,
-    pub context: &'w mut C::Context,
+    pub context: &'w mut C::EditContext,
     pub report: &'w mut Report,
 }
 
@@ -124,7 +124,7 @@ pub struct ElementEdits<'c, C: Codec> {
     /// The view of the source before later events.
     pub own: View,
     pub changes: Vec<ElementChange>,
-    outline: C::Outline,
+    outline: C::ElementOutline,
     /// The first line of each element.
     first: HashMap<usize, usize>,
 }

@@ -186,7 +186,7 @@ fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
 
 fn header<C: Codec>(
     codec: &C,
-    outline: &C::Outline,
+    outline: &C::ElementOutline,
     (input, sidecar): (InputPart, &Sidecar),
     origin: &HeaderSource,
     parsed: &Parsed,
@@ -429,7 +429,7 @@ fn bodies<C: Codec>(
 /// Encodes the messages of an element again; the first one has this id.
 pub fn encoded<C: Codec>(
     codec: &C,
-    outline: &C::Outline,
+    outline: &C::ElementOutline,
     nth: usize,
     raw: &[u8],
     id: &str,

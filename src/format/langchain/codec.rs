@@ -36,7 +36,7 @@ impl Codec for Langchain {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [Langchain] = &VARIANTS;
     const QUOTES_SUMMARIES: bool = true;
-    type Outline = ();
+    type ElementOutline = ();
 
     fn variant(&self) -> &'static str {
         if self.is_constructor {
@@ -88,7 +88,7 @@ impl Codec for Langchain {
 }
 
 impl Editor for Langchain {
-    type Context = ();
+    type EditContext = ();
     const LOST: &'static [Loss] = &[Loss::Timestamp, Loss::Category];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", "invalid"];
 }

@@ -17,7 +17,7 @@ impl Codec for Opencode {
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "an opencode session";
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
-    type Outline = Vec<CompactionRole>;
+    type ElementOutline = Vec<CompactionRole>;
 
     fn info(&self, about: &[u8]) -> SessionInfo {
         let info = json::member(about, "info")

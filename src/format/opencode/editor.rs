@@ -25,7 +25,7 @@ use crate::model::view::{Item, View};
 const CUT: &str = "[Earlier messages were cut off.]";
 
 impl Editor for Opencode {
-    type Context = MessageFactory;
+    type EditContext = MessageFactory;
 
     fn context(&self, about: Option<&[u8]>, source: &SourceElements) -> MessageFactory {
         let info = about

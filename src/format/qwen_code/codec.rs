@@ -44,7 +44,7 @@ impl Codec for QwenCode {
         WorkspaceMember::Branch,
         WorkspaceMember::Model,
     ];
-    type Outline = QwenOutline;
+    type ElementOutline = QwenOutline;
 
     fn is_line(&self, line: &[u8]) -> bool {
         json::member(line, "type").is_some()

@@ -59,7 +59,7 @@ impl QwenRecordFactory {
 }
 
 impl Editor for QwenCode {
-    type Context = QwenRecordFactory;
+    type EditContext = QwenRecordFactory;
 
     fn context(&self, _: Option<&[u8]>, source: &SourceElements) -> QwenRecordFactory {
         let lines = source.raws.iter().flat_map(|raw| lines_of(raw));

@@ -41,7 +41,7 @@ impl Codec for Sharegpt {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Tools];
     const VARIANTS: &'static [Sharegpt] = &VARIANTS;
-    type Outline = ShareGptOutline;
+    type ElementOutline = ShareGptOutline;
 
     fn variant(&self) -> &'static str {
         if self.has_parts { "parts" } else { "turns" }
@@ -123,7 +123,7 @@ pub struct TurnContext {
 impl Editor for Sharegpt {
     const SPREADS: bool = true;
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
-    type Context = TurnContext;
+    type EditContext = TurnContext;
 
     fn context(&self, about: Option<&[u8]>, source: &SourceElements) -> TurnContext {
         let [speaker, _] = member_names(self.has_parts);

@@ -23,7 +23,7 @@ impl Codec for Trace {
     const IDS: bool = false;
     const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
-    type Outline = ();
+    type ElementOutline = ();
 
     fn begins(&self, line: &[u8]) -> bool {
         json::member(line, "type") == Some(b"\"session\"") && json::member(line, "harness").is_some()
@@ -77,7 +77,7 @@ impl Codec for Trace {
 }
 
 impl Editor for Trace {
-    type Context = ();
+    type EditContext = ();
     const LOST: &'static [Loss] = &[Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
     const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
 

@@ -34,7 +34,7 @@ impl Codec for VercelUi {
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const VARIANTS: &'static [VercelUi] = &VARIANTS;
     const QUOTES_SUMMARIES: bool = true;
-    type Outline = ();
+    type ElementOutline = ();
 
     fn variant(&self) -> &'static str {
         if self.is_old { "v4" } else { "v5" }
@@ -78,7 +78,7 @@ impl Codec for VercelUi {
 
 impl Editor for VercelUi {
     /// Number of new messages.
-    type Context = usize;
+    type EditContext = usize;
 
     fn joins(&self, before: Role, role: Role) -> bool {
         let is_model = |role| matches!(role, Role::Assistant | Role::Tool);
