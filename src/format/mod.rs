@@ -20,6 +20,7 @@
 
 mod aichat;
 mod aider;
+pub mod annotations;
 mod anthropic;
 pub mod array;
 mod atif;
@@ -46,7 +47,7 @@ mod droid;
 mod gemini;
 mod gemini_cli;
 mod go_json;
-pub mod goaitools;
+mod goaitools;
 mod goose;
 mod grok;
 pub mod gzip;

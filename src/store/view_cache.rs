@@ -13,7 +13,7 @@ use super::reader::LogReader;
 use super::{Store, Wait, atomic, log_name};
 use crate::error::{Position, Result};
 use crate::format::report::Report;
-use crate::format::{Reader, goaitools};
+use crate::format::{Reader, annotations};
 use crate::model::excerpt::{Excerpt, SummaryPosition};
 use crate::model::key;
 use crate::model::outline::{FindRules, Outline, hidden_bytes, is_enough};
@@ -331,7 +331,7 @@ impl Store {
         let keep = || {
             let file = self.sessions().ok()??.file(log_name(id), OFlags::RDONLY).ok()??;
             let facts = FileStat::of(&file).ok()?;
-            if facts.size < length || goaitools::unseen(session).is_some() {
+            if facts.size < length || annotations::unseen(session).is_some() {
                 return None;
             }
             let bytes = ViewCheckpoint::of(session, &file, &facts, length, rules)?.encoded();
@@ -381,7 +381,7 @@ fn excerpt(checkpoint: ViewCheckpoint, file: &File, length: u64) -> Option<Sessi
         }
         session.push(&record);
     }
-    let fits = report.findings.is_empty() && is_enough(&session) && goaitools::unseen(&session).is_none();
+    let fits = report.findings.is_empty() && is_enough(&session) && annotations::unseen(&session).is_none();
     fits.then_some(session)
 }
 

@@ -8,7 +8,7 @@ use convo::error::{Error, ErrorKind};
 use convo::filter::materialize::{LineWriter, summary_line};
 use convo::filter::repair::{self, RepairOptions, Repaired};
 use convo::filter::{Plan, compact};
-use convo::format::goaitools;
+use convo::format::annotations;
 use convo::format::report::Report;
 use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View};
@@ -42,7 +42,7 @@ pub fn fit(
         window,
         // The result is computed for each request and never stored.
         retry: true,
-        unseen: goaitools::unseen,
+        unseen: annotations::unseen,
         ..compact::CompactOptions::default()
     };
     let planned = compact::plan(session, counter, &options, |content| {

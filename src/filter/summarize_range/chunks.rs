@@ -5,7 +5,7 @@ use super::super::compact::head_tail::{TextLimit, shorten};
 use super::super::compact::sources::whole_text;
 use super::super::compact::state::CompactionState;
 use super::super::summarize::sentence_ranges;
-use crate::format::penguiflow;
+use crate::format::annotations;
 use crate::model::json::ObjectBuilder;
 use crate::model::message::{Message, Role};
 use std::borrow::Cow;
@@ -195,7 +195,7 @@ fn head(work: &CompactionState<'_>, at: usize, message: &Message<'_>) -> ObjectB
         value.map(|value| built.raw(name, value));
     }
     // If the calls themselves were never stored, the digest is all that describes them.
-    penguiflow::digest_of(message).map(|digest| built.raw("tool_digest", digest));
+    annotations::tool_digest(message).map(|digest| built.raw("tool_digest", digest));
     built
 }
 

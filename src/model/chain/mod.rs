@@ -55,15 +55,21 @@ impl ChainLinks {
 
 /// The continuation that a line names: a `link` event, or a header converted from Penguin's.
 pub fn child(event: &Event<'_>) -> Option<String> {
-    let holder = match event.name().as_ref() {
-        "link" => event.raw,
-        "session" => json::member(
-            json::member(json::member(event.raw, "metadata")?, "penguin")?,
-            "metadata",
-        )?,
-        _ => return None,
-    };
-    json::member_string(holder, "continued_to")
+    match event.name().as_ref() {
+        "link" => json::member_string(event.raw, "continued_to"),
+        "session" => child_in_metadata(json::member(event.raw, "metadata")?),
+        _ => None,
+    }
+}
+
+/// The continuation that the metadata of a header converted from Penguin's names.
+pub fn child_in_metadata(metadata: &[u8]) -> Option<String> {
+    json::member_string(converted(metadata)?, "continued_to")
+}
+
+/// The metadata of Penguin in that of a header or message.
+fn converted(metadata: &[u8]) -> Option<&[u8]> {
+    json::member(json::member(metadata, "penguin")?, "metadata")
 }
 
 /// Whether any event of a session, even an undone one, has named this session as its continuation.
@@ -88,9 +94,8 @@ pub enum MessageOrigin {
 /// A metadata member of a message, in its current position or in Penguin's.
 fn noted<'a>(message: &Message<'a>, name: &str) -> Option<Cow<'a, str>> {
     let metadata = message.metadata?;
-    let foreign = || json::member(json::member(metadata, "penguin")?, "metadata");
     let own = json::member_text(metadata, name);
-    own.or_else(|| json::member_text(foreign()?, name))
+    own.or_else(|| json::member_text(converted(metadata)?, name))
 }
 
 /// The id of the original, if the message is a copy.

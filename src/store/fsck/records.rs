@@ -115,10 +115,9 @@ pub(super) fn links(session: &Session) -> SessionLinks {
     }
     let destroyed = session.destroyed();
     links.packed.retain(|event| !destroyed.contains(event));
-    // The form that sessions from Penguin have.
-    let own = session.metadata("penguin");
-    let own = own.as_deref().and_then(|own| json::member(own, "metadata"));
-    let next = own.and_then(|own| json::member_string(own, "continued_to"));
+    let next = session
+        .header_member("metadata")
+        .and_then(chain::child_in_metadata);
     links.continued_to.extend(next.map(|to| (to, None)));
     links
 }

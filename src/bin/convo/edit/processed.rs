@@ -1,8 +1,8 @@
-//! The marker of a finished call in a session from a goaitools state.
+//! The marker of a finished call in a session whose document records what the model has seen.
 
 use crate::edit::EventIds;
 use convo::error::{Position, Result};
-use convo::format::goaitools;
+use convo::format::annotations;
 use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
 use convo::model::session::Session;
@@ -11,7 +11,7 @@ use convo::model::session::Session;
 pub fn event(session: &Session, lines: &[Vec<u8>], event_ids: &EventIds<'_>) -> Result<Vec<u8>> {
     let place = Position { line: 1, offset: 1 };
     let is_message = |line: &&Vec<u8>| Record::parse(line, place).message().is_some();
-    let metadata = goaitools::all_seen(session, lines.iter().filter(is_message).count());
+    let metadata = annotations::all_seen(session, lines.iter().filter(is_message).count());
     let stamp = event_ids.event("processed")?;
     let mut set = ObjectBuilder::default();
     set.raw("metadata", metadata);

@@ -15,7 +15,7 @@ use convo::format::compression::Wrapped;
 use convo::format::native::NativeReader;
 use convo::format::packed::begins_packed;
 use convo::format::report::Report;
-use convo::format::{self, Format, Stream, goaitools};
+use convo::format::{self, Format, Stream, annotations};
 use convo::model::session::Session;
 use convo::store::foreign::has_sidecar;
 use convo::store::{FileStat, length_before_write, truncated_line};
@@ -184,9 +184,10 @@ impl Context {
             None if is_blank && path.is_none() => Format::Native, // an empty pipe is not an error
             None => self.detected(label, &head, whole, path, reading.args.strict)?,
         };
-        if reading.args.expect_provider.is_some() && format != Format::Goaitools {
-            let what = format!("not a goaitools state, but {}", format.name());
-            return Err(Error::data(what).hint("--expect-provider requires a goaitools state"));
+        if reading.args.expect_provider.is_some() && format != annotations::WITH_PROVIDER {
+            let state = annotations::WITH_PROVIDER.name();
+            let what = format!("not a {state} state, but {}", format.name());
+            return Err(Error::data(what).hint(format!("--expect-provider requires a {state} state")));
         }
         let packed = format.is_lines() && begins_packed(&head);
         if !is_blank {
@@ -227,7 +228,7 @@ impl Context {
             Err(input) => input.whole()?,
         };
         let bytes = match &reading.args.expect_provider {
-            Some(provider) if bytes.is_empty() => goaitools::new_state(provider),
+            Some(provider) if bytes.is_empty() => annotations::new_state(provider),
             _ => bytes,
         };
         let mut report = Report::default();
@@ -293,10 +294,11 @@ impl Context {
 
 /// Rejects a session written for another provider.
 fn expect_provider(session: &Session, expected: &str) -> Result<()> {
-    let what = match goaitools::provider(session) {
+    let format = annotations::WITH_PROVIDER.name();
+    let what = match annotations::provider(session) {
         Some(provider) if provider == expected => return Ok(()),
-        Some(provider) => format!("goaitools state of provider '{provider}', expected '{expected}'"),
-        None => format!("goaitools state without provider, expected '{expected}'"),
+        Some(provider) => format!("{format} state of provider '{provider}', expected '{expected}'"),
+        None => format!("{format} state without provider, expected '{expected}'"),
     };
     Err(Error::data(what).hint("omit --expect-provider to read the state of any provider"))
 }

@@ -13,7 +13,7 @@ use convo::check::Api;
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
 use convo::filter::reply::{self, CompleteReply};
-use convo::format::goaitools;
+use convo::format::annotations;
 use convo::model::json::ObjectBuilder;
 use convo::model::record::Record;
 use convo::model::session::Session;
@@ -209,7 +209,7 @@ impl PromptRequest<'_> {
         Ok(lines)
     }
 
-    /// Plans to append the lines. In a session that came from a goaitools state, also marks its messages as processed,
+    /// Plans to append the lines. In a session whose document records what the model has seen, also marks its messages as processed,
     /// unless a tool call awaits its result.
     pub fn plan(
         &self,
@@ -218,7 +218,7 @@ impl PromptRequest<'_> {
         answered: &PromptReply,
         mut lines: Vec<Vec<u8>>,
     ) -> convo::Result<Plan> {
-        if answered.reply.open.is_empty() && goaitools::unseen(session).is_some() {
+        if answered.reply.open.is_empty() && annotations::unseen(session).is_some() {
             lines.push(processed::event(session, &lines, event_ids)?);
         }
         retention::added(self.context, session, lines, String::new(), event_ids)

@@ -11,7 +11,7 @@ use convo::filter::compact::head_tail::TextLimit;
 use convo::filter::compact::{CompactOptions, LevelAlgorithm, Mask, Media, Steps, ThinkingOption};
 use convo::filter::summarize::SummaryStyle;
 use convo::filter::summarize_range;
-use convo::format::goaitools;
+use convo::format::annotations;
 
 /// The strategy that shortens results, alone.
 const HEAD_TAIL: Steps = Steps {
@@ -118,7 +118,7 @@ impl StrategyArgs {
             shares: settings.list("budget-for", |share| category_share(share).ok()),
             pins: self.pin.clone(),
             pin_first_user: self.pin_first_user,
-            unseen: goaitools::unseen,
+            unseen: annotations::unseen,
             style: self.style()?,
             summary_share: settings
                 .text("summary-share")

@@ -8,7 +8,7 @@ use crate::terminal::palette::ColorRole;
 use crate::terminal::time_format::Times;
 use convo::filter::restore;
 use convo::filter::select::Selection;
-use convo::format::penguiflow;
+use convo::format::annotations;
 use convo::model::calls::{has_failed, output};
 use convo::model::display_role::{Tools, reasoning_texts};
 use convo::model::json;
@@ -261,7 +261,7 @@ impl SessionPage {
             self.prose(&text);
         }
         if self.style.full {
-            for artifact in penguiflow::artifacts(message) {
+            for artifact in annotations::artifacts(message) {
                 self.canvas.paragraph("  ", &artifact, all, None);
             }
         }

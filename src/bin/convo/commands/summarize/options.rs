@@ -6,7 +6,7 @@ use crate::programs::summarizer_process::SummarizerArgs;
 use crate::programs::summary_args::{SummaryArgs, Trigger};
 use clap::Args;
 use convo::filter::summarize_range::{self, SummaryOptions};
-use convo::format::goaitools;
+use convo::format::annotations;
 
 /// The messages to summarize, and the summarizer.
 #[derive(Args, Clone, Debug)]
@@ -75,7 +75,7 @@ impl SummaryTask {
             when: self.trigger.when.clone(),
             keep_last: self.keep_last,
             share: self.at_most,
-            unseen: goaitools::unseen,
+            unseen: annotations::unseen,
             cover: self.range.clone().map(|RangeEnds(ends)| ends),
             rolling: self.rolling == "on" && !self.no_rolling,
             summary_budget: self.summary.summary_budget,

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::edit::{EditRequest, EventIds, LineDestination};
 use convo::error::{Error, ErrorKind};
 use convo::filter::Plan;
-use convo::format::{Format, penguiflow};
+use convo::format::annotations;
 use convo::model::health::Health;
 use convo::model::session::Session;
 use std::cell::RefCell;
@@ -63,9 +63,11 @@ impl<'r> FailureReport<'r> {
 
     /// Whether the output is a document that can record failures.
     fn can_record_failures(&self, session: &Session) -> bool {
-        let to = self.edit.to;
-        let back = self.edit.in_place() || to == Some(Format::Penguiflow);
-        back && to.is_none_or(|to| to == Format::Penguiflow) && penguiflow::is_own(session)
+        let records = match self.edit.to {
+            Some(format) => annotations::records_failures(format),
+            None => self.edit.in_place(),
+        };
+        records && annotations::has_failure_records(session)
     }
 
     /// Queues an error for a session that is kept unchanged. Returns it instead if a file would be replaced.
