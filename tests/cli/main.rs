@@ -82,6 +82,7 @@ mod pairs;
 mod penguiflow;
 mod penguins;
 mod plugins;
+mod private_names;
 mod promote;
 mod readme;
 mod redact;

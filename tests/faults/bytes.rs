@@ -34,7 +34,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
     in_parallel(&some, |damaged| {
         let place = Place::new();
         place.write("store/sessions/chat.jsonl", &damaged.log);
-        tally.count(goes_on(&place, damaged), || {
+        tally.count(check_append(&place, damaged), || {
             format!("{}, then an append", damaged.what)
         });
     });
@@ -142,14 +142,14 @@ fn check_batch(batch: &[Damaged], tally: &Tally) {
         let verdict = if right {
             Ok(())
         } else {
-            Err(format!("told: {found:?}, and not {:?}", damaged.lines))
+            Err(format!("reported: {found:?}, and not {:?}", damaged.lines))
         };
         tally.count(verdict, || damaged.what.clone());
     }
 }
 
 /// Checks a single log: its status, and the next append.
-fn goes_on(place: &Place, damaged: &Damaged) -> Result<(), String> {
+fn check_append(place: &Place, damaged: &Damaged) -> Result<(), String> {
     let outcome = place.convo(&["cat", "chat"]);
     let expected = if damaged.lines.is_empty() { 0 } else { 65 };
     if outcome.status != expected {

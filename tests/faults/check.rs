@@ -66,14 +66,14 @@ impl Golden {
         }
         if ending == Ending::DarkAfter && found != Found::New {
             return Err(format!(
-                "status 0 was told, and {found:?} is there\n{}",
+                "status 0 was reported, and {found:?} is there\n{}",
                 self.difference(&now)
             ));
         }
         self.readable(place, found)?;
         let appended = place.copy();
         self.repeats(place, found, without)?;
-        self.goes_on(&appended, &now)
+        self.check_append(&appended, &now)
     }
 
     fn found(&self, place: &Place, now: &State, ending: Ending) -> Result<Found, String> {
@@ -430,12 +430,12 @@ impl Golden {
             };
         }
         // A repeated stream is a new stream.
-        let goes_on = match self.operation.between {
+        let is_resumable = match self.operation.between {
             Between::Files | Between::Each | Between::Copied | Between::Parts => true,
             Between::Steps => self.operation.input.is_empty(),
             _ => false,
         };
-        let finishes = found == Found::Old || matches!(found, Found::Between(_)) && goes_on;
+        let finishes = found == Found::Old || matches!(found, Found::Between(_)) && is_resumable;
         if !(ended || is_parts) || !finishes {
             return Ok(());
         }
@@ -454,7 +454,7 @@ impl Golden {
     }
 
     /// Checks that the next append works, is readable, and leaves all other bytes unchanged.
-    fn goes_on(&self, place: &Place, now: &State) -> Result<(), String> {
+    fn check_append(&self, place: &Place, now: &State) -> Result<(), String> {
         let Some(id) = self.operation.session.filter(|id| place.log(id).exists()) else {
             return Ok(());
         };

@@ -24,7 +24,7 @@ pub fn run(faults: &Faults, tally: &Tally) {
         let calls = golden.calls();
         assert!(calls.len() > 3, "{}: no calls are seen", golden.operation.name);
         for without in calls.iter().filter_map(lacking) {
-            of_other_way(golden, without, &mut jobs);
+            add_alternative_calls(golden, without, &mut jobs);
         }
         jobs.extend(calls.iter().cloned().map(|call| Job {
             golden,
@@ -73,7 +73,7 @@ fn lacking(call: &Call) -> Option<String> {
 
 /// Adds kills at the alternative calls. Each call name can have only one injection, so calls with the same name are
 /// skipped.
-fn of_other_way<'g>(golden: &'g Golden, without: String, jobs: &mut Vec<Job<'g>>) {
+fn add_alternative_calls<'g>(golden: &'g Golden, without: String, jobs: &mut Vec<Job<'g>>) {
     let (_, calls) = trace::run_with(
         &golden.before.copy(),
         golden.operation,

@@ -166,7 +166,7 @@ pub(super) fn floor(work: &CompactionState<'_>) -> String {
     let newest = work.newest().map_or(0, |newest| work.exchange_tokens(newest));
     format!(
         "system {}, pinned {pinned}, newest exchange {newest}",
-        work.aside()
+        work.undroppable_tokens()
     )
 }
 

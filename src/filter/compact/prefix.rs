@@ -31,7 +31,7 @@ const MINIMUM: u64 = 64;
 
 /// The most tokens of a first summary. It may take more of a large session, of which few messages are kept whole.
 pub fn first(work: &CompactionState<'_>, room: u64) -> u64 {
-    let is_much = work.was().tokens.saturating_sub(work.aside()) > room.saturating_mul(MUCH);
+    let is_much = work.was().tokens.saturating_sub(work.undroppable_tokens()) > room.saturating_mul(MUCH);
     part(room, if is_much { OF_MUCH.0 } else { FIRST })
 }
 
@@ -59,7 +59,7 @@ impl SummaryLimit {
             return None;
         }
         let kept = work.items[at].before;
-        let room = budget.saturating_sub(work.aside());
+        let room = budget.saturating_sub(work.undroppable_tokens());
         // A further record takes half of the remaining tokens: the other half is for records after it.
         let records = match part(room, RECORDS) {
             most if most < kept => part(room, OF_MUCH.1),

@@ -65,7 +65,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .map(|owner| (owner.caller, owner.nth))
         .collect();
     let places = kept_atoms(work);
-    let room = budget.saturating_sub(work.aside() + places.fixed);
+    let room = budget.saturating_sub(work.undroppable_tokens() + places.fixed);
     let floor: Vec<KeptAtom> = places
         .request
         .iter()

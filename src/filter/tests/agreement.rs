@@ -74,7 +74,7 @@ proptest! {
 }
 
 /// The session of a planned log.
-fn made(session: &Session, pieces: &[DerivedLine]) -> Session {
+fn derived_session(session: &Session, pieces: &[DerivedLine]) -> Session {
     let mut new = Session::default();
     for piece in pieces {
         match piece {
@@ -91,7 +91,7 @@ proptest! {
         let before = history(&steps, false);
         // With every event old enough, unneeded lines are removed, and a second gc finds nothing.
         if let Ok(Some(pieces)) = gc::plan(&before, None) {
-            let after = made(&before, &pieces);
+            let after = derived_session(&before, &pieces);
             prop_assert_eq!(sent(&after), sent(&before));
             prop_assert_eq!(gc::plan(&after, None).unwrap(), None);
             let damage = |session: &Session| (0..session.len()).filter(|index| session.full(*index) == b"not json\n").count();
@@ -106,7 +106,7 @@ proptest! {
         }
         let until = crate::model::time::seconds("2021-01-01T00:00:00Z");
         if let Ok(Some(pieces)) = gc::plan(&aged, until) {
-            let mut after = made(&aged, &pieces);
+            let mut after = derived_session(&aged, &pieces);
             prop_assert_eq!(sent(&after), sent(&aged));
             let young = restore::events(&after).into_iter();
             let young: Vec<String> = young.filter(|event| event.counts && event.at.starts_with("2026")).map(|event| event.id).collect();

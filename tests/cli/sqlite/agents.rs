@@ -13,7 +13,7 @@ fn tables(sessions: &str, messages: &str) -> String {
     )
 }
 
-fn made(env: &Env, schema: &str, items: &[(&str, &str)]) -> Connection {
+fn create_database(env: &Env, schema: &str, items: &[(&str, &str)]) -> Connection {
     let database = Connection::open(env.work().join("agents.db")).unwrap();
     database.execute_batch(schema).unwrap();
     // Rows without a session row are possible too.
@@ -69,7 +69,7 @@ fn items_are_restored() {
 #[test]
 fn tables_of_any_name_and_several_of_them() {
     let env = Env::new();
-    let database = made(
+    let database = create_database(
         &env,
         &tables("agent_sessions", "agent_messages"),
         &[("a", r#"{"role":"user","content":"one"}"#)],
@@ -99,7 +99,7 @@ fn tables_of_any_name_and_several_of_them() {
 #[test]
 fn values_that_are_not_items_are_passed_through() {
     let env = Env::new();
-    made(
+    create_database(
         &env,
         &tables("agent_sessions", "agent_messages"),
         &[
@@ -146,7 +146,7 @@ fn branches_are_sessions_and_turns_have_their_usage() {
     .map(|(role, text)| message(role, text))
     .to_vec();
     let items: Vec<(&str, &str)> = items.iter().map(|item| ("a", item.as_str())).collect();
-    let database = made(&env, &tables("agent_sessions", "agent_messages"), &items);
+    let database = create_database(&env, &tables("agent_sessions", "agent_messages"), &items);
     database
         .execute_batch(
             "CREATE TABLE message_structure (id INTEGER PRIMARY KEY, session_id TEXT, message_id INTEGER, branch_id TEXT, message_type TEXT, sequence_number INTEGER, user_turn_number INTEGER, branch_turn_number INTEGER, tool_name TEXT);

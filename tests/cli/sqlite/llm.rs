@@ -19,7 +19,7 @@ CREATE TABLE conversations (id TEXT PRIMARY KEY, name TEXT, model TEXT);
 CREATE TABLE responses (id TEXT PRIMARY KEY, model TEXT, prompt TEXT, system TEXT, prompt_json TEXT, options_json TEXT, response TEXT, response_json TEXT, conversation_id TEXT, duration_ms INTEGER, datetime_utc TEXT, input_tokens INTEGER, output_tokens INTEGER);
 "#;
 
-fn made(env: &Env, schema: &str, rows: &str) -> Connection {
+fn create_database(env: &Env, schema: &str, rows: &str) -> Connection {
     let database = Connection::open(env.work().join("logs.db")).unwrap();
     database.execute_batch(schema).unwrap();
     database.execute_batch(rows).unwrap();
@@ -61,7 +61,7 @@ fn every_database_has_its_expected_counts() {
 #[test]
 fn a_thread_contains_the_ancestors_of_its_last_message() {
     let env = Env::new();
-    made(&env, TODAY, ROWS);
+    create_database(&env, TODAY, ROWS);
     let run = convo(&env, &["logs.db"]).status(0);
     assert_eq!(run.stderr, "convo: logs.db: not represented: attachments (2)\n");
     let lines = run.objects();
@@ -134,7 +134,7 @@ fn a_thread_contains_the_ancestors_of_its_last_message() {
 #[test]
 fn broken_chains_end_at_the_gap() {
     let env = Env::new();
-    made(
+    create_database(
         &env,
         TODAY,
         r#"INSERT INTO messages VALUES ('a', 'b', 'user', NULL), ('b', 'a', 'user', NULL), ('c', 'gone', 'user', NULL);
@@ -168,7 +168,7 @@ INSERT INTO responses VALUES ('r1', 'm', 'gone over', NULL, NULL, NULL, 'x', NUL
  ('r2', 'm', 'first', 'be brief', NULL, NULL, 'a', NULL, 'c2', 1, '2026-01-02T00:00:00', 1, 1),
  ('r4', 'm', 'alone', '', NULL, NULL, '', NULL, NULL, 1, '2026-01-04T00:00:00', NULL, NULL);
 "#;
-    made(&env, &[TODAY, BEFORE].concat(), rows);
+    create_database(&env, &[TODAY, BEFORE].concat(), rows);
     let run = convo(&env, &["logs.db"]).status(0).says("metadata (1)");
     let lines = run.objects();
     let ids: Vec<&str> = lines.iter().filter_map(|line| line["id"].as_str()).collect();
@@ -204,7 +204,7 @@ INSERT INTO tool_results VALUES (1, 'r2', NULL, 'f', 'out', NULL);
 INSERT INTO responses VALUES ('r1', 'm', 'ask', 'be brief', NULL, NULL, '', NULL, 'gone', 1, '2026-01-01T00:00:00', 1, 1),
  ('r2', 'm', '', NULL, NULL, NULL, 'done', NULL, 'gone', 1, '2026-01-01T00:00:01', 1, 1);
 "#;
-    made(&env, BEFORE, more);
+    create_database(&env, BEFORE, more);
     let lines = objects(&env);
     assert_eq!(lines[0]["id"], "gone");
     assert_eq!(lines[1]["content"], "rules\n\nbe brief");

@@ -8,18 +8,18 @@ use std::process::Stdio;
 
 /// How the summary is written.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum SummaryMethod {
     Program,
     TwoSteps,
 }
 
-const WAYS: [Way; 2] = [Way::Program, Way::TwoSteps];
+const METHODS: [SummaryMethod; 2] = [SummaryMethod::Program, SummaryMethod::TwoSteps];
 
 /// Summarizes the session `talk` and runs `meanwhile` between request and answer.
 #[must_use]
-fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
-    match way {
-        Way::Program => {
+fn during(env: &Env, method: SummaryMethod, meanwhile: impl FnOnce(&Env)) -> Run {
+    match method {
+        SummaryMethod::Program => {
             let line =
                 "cmd:cat > /dev/null; touch begun; while ! test -e go; do sleep 0.01; done; echo Beans.";
             let mut command = env.command(&["summarize", "talk", "--with", line]);
@@ -30,7 +30,7 @@ fn during(env: &Env, way: Way, meanwhile: impl FnOnce(&Env)) -> Run {
             env.write("go", "");
             env.ended(child)
         }
-        Way::TwoSteps => {
+        SummaryMethod::TwoSteps => {
             let request = env.run(&["summarize", "talk", "--request"]).fine();
             meanwhile(env);
             env.pipe(
@@ -75,10 +75,10 @@ fn nothing_is_lost(env: &Env, before: &[String]) {
 
 #[test]
 fn concurrent_appends_are_kept() {
-    for way in WAYS {
+    for method in METHODS {
         let env = stored(6);
         let before = messages(&env);
-        let run = during(&env, way, |env| {
+        let run = during(&env, method, |env| {
             let writers = (0..4).map(|writer| {
                 format!("for nth in 0 1 2 3 4; do convo append talk \"said {writer} $nth\" || echo failed; done & ")
             });
@@ -86,7 +86,7 @@ fn concurrent_appends_are_kept() {
                 .fine()
                 .gives("");
         });
-        assert_eq!(run.status, 0, "{way:?}: {run}");
+        assert_eq!(run.status, 0, "{method:?}: {run}");
         nothing_is_lost(&env, &before);
         let shown = view(&env, "talk");
         assert!(shown[1].ends_with("Beans."), "{shown:?}");
@@ -96,18 +96,18 @@ fn concurrent_appends_are_kept() {
             let places: Vec<usize> = (0..5)
                 .map(|nth| context.out().find(&format!("\"said {writer} {nth}\"")).unwrap())
                 .collect();
-            assert!(places.is_sorted(), "{way:?}: {context}");
+            assert!(places.is_sorted(), "{method:?}: {context}");
         }
     }
 }
 
 #[test]
 fn a_concurrent_gc_removes_nothing_from_the_summary() {
-    for way in WAYS {
+    for method in METHODS {
         let env = stored(6);
         env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
         let before = messages(&env);
-        let run = during(&env, way, |env| {
+        let run = during(&env, method, |env| {
             let log = std::fs::read(env.log("talk")).unwrap();
             env.run(&["gc", "-q", "talk"]).fine();
             assert!(
@@ -116,7 +116,7 @@ fn a_concurrent_gc_removes_nothing_from_the_summary() {
             );
             env.run(&["append", "talk", "By the way."]).fine();
         });
-        assert_eq!(run.status, 0, "{way:?}: {run}");
+        assert_eq!(run.status, 0, "{method:?}: {run}");
         nothing_is_lost(&env, &before);
         let shown = view(&env, "talk");
         assert!(shown[1].ends_with("Beans.") && shown[2] == "u4", "{shown:?}");
@@ -126,27 +126,27 @@ fn a_concurrent_gc_removes_nothing_from_the_summary() {
 
 #[test]
 fn a_concurrent_cut_into_the_range_wins() {
-    for way in WAYS {
+    for method in METHODS {
         let env = stored(6);
         let before = messages(&env);
         let mut log = Vec::new();
-        let run = during(&env, way, |env| {
+        let run = during(&env, method, |env| {
             env.run(&["truncate", "-q", "talk", "--keep-last", "1"]).fine();
             log = std::fs::read(env.log("talk")).unwrap();
         });
-        assert_eq!(run.status, 75, "{way:?}: {run}");
-        assert!(std::fs::read(env.log("talk")).unwrap() == log, "{way:?}");
+        assert_eq!(run.status, 75, "{method:?}: {run}");
+        assert!(std::fs::read(env.log("talk")).unwrap() == log, "{method:?}");
         nothing_is_lost(&env, &before);
     }
 }
 
 #[test]
 fn concurrently_restored_messages_are_kept() {
-    for way in WAYS {
+    for method in METHODS {
         let env = stored(6);
         env.run(&["truncate", "-q", "talk", "--before", "u1"]).fine();
         let before = messages(&env);
-        let run = during(&env, way, |env| {
+        let run = during(&env, method, |env| {
             env.run(&["restore", "-q", "talk"]).fine();
         });
         nothing_is_lost(&env, &before);
@@ -156,25 +156,29 @@ fn concurrently_restored_messages_are_kept() {
         assert_eq!(
             (run.status, covered),
             if covered { (0, true) } else { (75, false) },
-            "{way:?}: {run}"
+            "{method:?}: {run}"
         );
-        assert!(shown.contains(&"u0".to_string()), "{way:?}: {shown:?}");
+        assert!(shown.contains(&"u0".to_string()), "{method:?}: {shown:?}");
         assert!(
             shown.contains(&"u4".to_string()) && shown.contains(&"a5".to_string()),
             "{shown:?}"
         );
-        assert_eq!(shown.contains(&"u2".to_string()), !covered, "{way:?}: {shown:?}");
+        assert_eq!(
+            shown.contains(&"u2".to_string()),
+            !covered,
+            "{method:?}: {shown:?}"
+        );
     }
 }
 
 #[test]
 fn a_removed_session_is_not_recreated() {
-    for way in WAYS {
+    for method in METHODS {
         let env = stored(6);
-        let run = during(&env, way, |env| {
+        let run = during(&env, method, |env| {
             env.run(&["remove", "-q", "talk"]).fine();
         });
-        assert_eq!(run.status, 66, "{way:?}: {run}");
+        assert_eq!(run.status, 66, "{method:?}: {run}");
         env.run(&["restore", "-q", "talk"]).fine();
         assert_eq!(view(&env, "talk").len(), 15);
     }

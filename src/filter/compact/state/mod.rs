@@ -310,10 +310,11 @@ impl<'s> CompactionState<'s> {
     }
 
     /// Tokens of items that are never dropped alone: system messages.
-    pub fn aside(&self) -> u64 {
+    pub fn undroppable_tokens(&self) -> u64 {
         let entries = self.items.iter().enumerate();
-        let aside = entries.filter(|(at, entry)| entry.atom.is_none() && Some(*at) != self.summary_item);
-        aside.map(|(_, entry)| entry.now).sum()
+        let undroppable =
+            entries.filter(|(at, entry)| entry.atom.is_none() && Some(*at) != self.summary_item);
+        undroppable.map(|(_, entry)| entry.now).sum()
     }
 
     /// Counts a generated message.

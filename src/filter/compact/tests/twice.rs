@@ -11,10 +11,10 @@ use proptest::prelude::*;
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let (dangling, was) = (View::replay(&done.after).dangling, &case.view.dangling);
     prop_assert_eq!(&dangling, was);
-    again(case, &done.after, "I4 in the store")?;
+    check_unchanged(case, &done.after, "I4 in the store")?;
     let (bytes, stream) = done.stream();
     prop_assert_eq!(sent(&stream), sent(&done.after));
-    again(case, &stream, "I4 in a stream")?;
+    check_unchanged(case, &stream, "I4 in a stream")?;
     prop_assert_eq!(materialized(&stream), bytes);
     // Messages appended since are kept, and everything else is restored.
     let mut restored = done.after.clone();
@@ -41,7 +41,7 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
 }
 
 /// Checks that a compacted session is not compacted again.
-fn again(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseError> {
+fn check_unchanged(case: &Case, session: &Session, place: &str) -> Result<(), TestCaseError> {
     // A trigger of two groups may fire by its other group.
     let options = CompactOptions {
         when: None,

@@ -33,7 +33,7 @@ fn timed(session: &Session, minutes: &[Option<u16>]) -> Session {
     timed
 }
 
-fn ways() -> impl Strategy<Value = SplitConditions> {
+fn conditions() -> impl Strategy<Value = SplitConditions> {
     let some = |range: std::ops::Range<u64>| proptest::option::weighted(0.5, range);
     (
         some(1..12),
@@ -75,19 +75,19 @@ proptest! {
         steps in proptest::collection::vec(step(), 0..40),
         repeated: bool,
         minutes in proptest::collection::vec(proptest::option::of(0u16..4000), 1..40),
-        ways in ways(),
+        conditions in conditions(),
         picks in proptest::collection::vec(any::<usize>(), 0..3),
         carry in prop_oneof![Just(CopyPolicy::System), Just(CopyPolicy::Context), Just(CopyPolicy::None)],
     ) {
         let session = timed(&history(&steps, repeated), &minutes);
         let view = View::replay(&session);
-        let mut ways = ways;
-        ways.at = picks.iter().filter_map(|pick| {
+        let mut conditions = conditions;
+        conditions.at = picks.iter().filter_map(|pick| {
             let item = view.items.get(pick % view.items.len().max(1))?;
             session.id(item.line()?)
         }).collect();
         let counter = Counter::of(Tokenizer::DEFAULT, &session);
-        let split = match PlannedSplit::plan(&session, &ways, carry, Some(counter)) {
+        let split = match PlannedSplit::plan(&session, &conditions, carry, Some(counter)) {
             Ok(split) => split,
             Err(error) => {
                 prop_assert!(matches!(error.kind, crate::error::ErrorKind::Usage), "{error}");
@@ -135,10 +135,10 @@ proptest! {
             let tokens: u64 = own.items.iter().map(|item| usage::of_item(piece, item, counter)).sum();
             prop_assert_eq!(tokens, part.tokens);
             let over = |limit: Option<u64>, size: u64| limit.is_some_and(|limit| size > limit);
-            let large = over(ways.max_messages, part.messages) || over(ways.max_tokens, part.tokens);
+            let large = over(conditions.max_messages, part.messages) || over(conditions.max_tokens, part.tokens);
             prop_assert_eq!(large, part.is_too_large);
             prop_assert!(!large || part.exchanges == 1);
-            prop_assert!(!over(ways.every_turns, part.exchanges));
+            prop_assert!(!over(conditions.every_turns, part.exchanges));
             let copies = own.items.iter().take_while(|item| is_copy(item.body(piece))).count();
             prop_assert!(nth > 0 || copies == 0);
             prop_assert!(own.items[copies..].iter().all(|item| !matches!(item, Item::Line(_)) || !is_copy(item.body(piece))));

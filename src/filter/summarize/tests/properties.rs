@@ -40,13 +40,13 @@ const TIMES: [&str; 4] = [
 const ROLES: [Role; 5] = [Role::User, Role::Assistant, Role::Tool, Role::System, Role::Other];
 
 #[derive(Clone, Debug)]
-struct Said {
+struct GeneratedMessage {
     text: String,
     time: &'static str,
     role: Role,
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn generated_message() -> impl Strategy<Value = GeneratedMessage> {
     let text = prop_oneof![
         4 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.join(" ")),
         2 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..80).prop_map(|pieces| pieces.join("\n")),
@@ -57,11 +57,11 @@ fn said() -> impl Strategy<Value = Said> {
         prop::sample::select(&TIMES[..]),
         prop::sample::select(&ROLES[..]),
     )
-        .prop_map(|(text, time, role)| Said { text, time, role })
+        .prop_map(|(text, time, role)| GeneratedMessage { text, time, role })
 }
 
-fn sources<'a>(said: &'a [Said], ids: &'a [String]) -> Vec<SummarySource<'a>> {
-    let mut sources: Vec<SummarySource<'a>> = said
+fn sources<'a>(messages: &'a [GeneratedMessage], ids: &'a [String]) -> Vec<SummarySource<'a>> {
+    let mut sources: Vec<SummarySource<'a>> = messages
         .iter()
         .zip(ids)
         .map(|(one, id)| source(id, one.role, one.time, &one.text))
@@ -124,14 +124,14 @@ proptest! {
 
     #[test]
     fn a_summary_satisfies_its_invariants(
-        said in prop::collection::vec(said(), 0..30),
-        later in prop::collection::vec(said(), 0..10),
+        messages in prop::collection::vec(generated_message(), 0..30),
+        later in prop::collection::vec(generated_message(), 0..10),
         budget in 0u64..300,
         shape in prop::sample::select(&[Dates::Short, Dates::Full, Dates::Off][..]),
         off in any::<bool>(),
     ) {
-        let ids: Vec<String> = (0..said.len().max(later.len())).map(|id| format!("m{id}")).collect();
-        let first = sources(&said, &ids);
+        let ids: Vec<String> = (0..messages.len().max(later.len())).map(|id| format!("m{id}")).collect();
+        let first = sources(&messages, &ids);
         let mut options = ExtractOptions::new(budget);
         options.style.dates = shape;
         if off {
@@ -148,13 +148,13 @@ proptest! {
         let texts: Vec<&str> = read.instructions.iter().map(|one| one.text.as_str()).collect();
         prop_assert_eq!(&texts, &summary.instructions);
         for one in &read.instructions {
-            let says = |said: &Said| Some(said.role) == one.speaker && said.text.contains(&one.text);
-            prop_assert!(said.iter().any(says), "{:?} in {:?}", one, summary.text);
+            let says = |message: &GeneratedMessage| Some(message.role) == one.speaker && message.text.contains(&one.text);
+            prop_assert!(messages.iter().any(says), "{:?} in {:?}", one, summary.text);
         }
-        prop_assert_eq!(read.head.messages, said.len() as u64);
+        prop_assert_eq!(read.head.messages, messages.len() as u64);
         for entry in &read.entries {
             let text = entry.day.map_or(entry.text.to_string(), |day| dates::unmark(&entry.text, day));
-            let from = said.iter().any(|one| {
+            let from = messages.iter().any(|one| {
                 let day = dates::day(one.time).filter(|_| shape != Dates::Off);
                 // Sentences of a message are adjacent, and gaps between them are marked.
                 let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -165,15 +165,15 @@ proptest! {
             prop_assert!(from, "{:?} in {:?}", entry, summary.text);
         }
         for instruction in &summary.instructions {
-            prop_assert!(said.iter().any(|one| one.text.contains(instruction.as_str())), "{}", instruction);
+            prop_assert!(messages.iter().any(|one| one.text.contains(instruction.as_str())), "{}", instruction);
         }
-        prop_assert!(summary.quoted.iter().all(|nth| *nth < said.len()));
+        prop_assert!(summary.quoted.iter().all(|nth| *nth < messages.len()));
 
         // A second summary on top of the first.
         let second = sources(&later, &ids);
         if let Ok(next) = extract(&second, &[], Some(&summary.text), &options, &count) {
             let again = text::read(&next.text);
-            prop_assert_eq!(again.head.messages, (said.len() + later.len()) as u64);
+            prop_assert_eq!(again.head.messages, (messages.len() + later.len()) as u64);
             prop_assert!(again.entries.iter().all(|entry| entry.role.is_some() || off));
         }
         prop_assert_eq!(unquoted(&quoted(&summary.text)), Some(summary.text.clone()));
@@ -181,11 +181,11 @@ proptest! {
 
     #[test]
     fn texts_with_escapes_are_summarized_like_decoded_ones(
-        said in prop::collection::vec(said(), 0..20),
+        messages in prop::collection::vec(generated_message(), 0..20),
         budget in 20u64..200,
     ) {
-        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
-        let decoded = sources(&said, &ids);
+        let ids: Vec<String> = (0..messages.len()).map(|id| format!("m{id}")).collect();
+        let decoded = sources(&messages, &ids);
         let mut escaped = decoded.clone();
         for source in &mut escaped {
             let raw = String::from_utf8(json::quoted(&source.text)).unwrap();
@@ -199,11 +199,11 @@ proptest! {
 
     #[test]
     fn the_binary_search_agrees_with_the_rule(
-        said in prop::collection::vec(said(), 0..30),
+        messages in prop::collection::vec(generated_message(), 0..30),
         budget in 0u64..200,
     ) {
-        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
-        let sources = sources(&said, &ids);
+        let ids: Vec<String> = (0..messages.len()).map(|id| format!("m{id}")).collect();
+        let sources = sources(&messages, &ids);
         let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);
         let options = ExtractOptions::new(budget);
         let picked = choosing(&units).choose(budget, Fading::Half);
@@ -214,9 +214,9 @@ proptest! {
     }
 
     #[test]
-    fn a_draft_that_is_counted_in_parts_has_as_many_tokens(said in prop::collection::vec(said(), 0..30)) {
-        let ids: Vec<String> = (0..said.len()).map(|id| format!("m{id}")).collect();
-        let sources = sources(&said, &ids);
+    fn a_draft_that_is_counted_in_parts_has_as_many_tokens(messages in prop::collection::vec(generated_message(), 0..30)) {
+        let ids: Vec<String> = (0..messages.len()).map(|id| format!("m{id}")).collect();
+        let sources = sources(&messages, &ids);
         let lines = LineTokens::of(Tokenizer::DEFAULT);
         let count = |text: &str| lines.count(text);
         let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);

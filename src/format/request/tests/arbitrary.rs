@@ -22,7 +22,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn spoken() -> impl Strategy<Value = String> {
+fn message_text() -> impl Strategy<Value = String> {
     "[a-zäß世א🎉]{1,6}( [a-z{}\"\\\\]{1,5})?"
 }
 
@@ -235,10 +235,10 @@ fn step() -> impl Strategy<Value = Step> {
     let call = (prop::sample::select(vec!["f", "g"]), arguments)
         .prop_map(|(name, arguments)| (name.to_string(), arguments.to_string()));
     prop_oneof![
-        4 => spoken().prop_map(Step::User),
-        3 => (spoken(), any::<bool>()).prop_map(|(text, reasons)| Step::Text(text, reasons)),
+        4 => message_text().prop_map(Step::User),
+        3 => (message_text(), any::<bool>()).prop_map(|(text, reasons)| Step::Text(text, reasons)),
         3 => (vec(call, 1..4), any::<bool>(), any::<bool>()).prop_map(|(calls, late, has_text)| Step::Calls(calls, late, has_text)),
-        1 => spoken().prop_map(Step::System),
+        1 => message_text().prop_map(Step::System),
     ]
 }
 
