@@ -99,7 +99,7 @@ fn is_elided(session: &Session, index: usize, id: &str) -> bool {
         let mut values = members.into_iter().filter_map(|(_, value)| json::text(value));
         placeholders::is_arguments(arguments) || values.any(|text| is_shortened(&text))
     };
-    placeholders::content(&message).is_some_and(|text| is_part(&text))
+    placeholders::content(message).is_some_and(|text| is_part(&text))
         || parts.any(|text| is_part(&text))
         || message.tool_calls().iter().any(|call| is_call(&call.arguments))
 }
