@@ -150,11 +150,16 @@ impl SentenceTraits {
 
     /// A sentence that sets no rule and replaces none, but may change one.
     pub fn of_doubt(text: &str) -> SentenceTraits {
+        let traits = SentenceTraits::of(text);
+        // Without its quotations, it had a cue.
+        let cue = match traits.negated.is_empty() {
+            true => Cue::Faint,
+            false => Cue::Negating,
+        };
         SentenceTraits {
-            // Without its quotations, it had a cue.
-            doubt: Sentence::read(text).doubt().or(Some(Cue::Faint)),
+            doubt: Sentence::read(text).doubt().or(Some(cue)),
             cues: [None; 2],
-            ..SentenceTraits::of(text)
+            ..traits
         }
     }
 
@@ -192,6 +197,7 @@ impl SentenceTraits {
         let has_enough = match later.doubt {
             Some(Cue::Learned) => common >= 1,
             Some(Cue::Clear) => has_part(2),
+            Some(Cue::Negating) => false,
             Some(Cue::Faint) => common >= 2 && common * 3 >= self.terms.len() * 2,
             None if later.is_exception_to(self) => has_part(2),
             None => later.only_ends && has_part(4),
@@ -349,7 +355,8 @@ pub fn overruled(
             by_question.entry(answer.question).or_default().push(at);
         }
         for term in &claim.terms {
-            if claim.changes() || claim.doubt.is_some() || claim.negated.contains(term) {
+            let has_cue = claim.doubt.is_some_and(|cue| cue != Cue::Negating);
+            if claim.changes() || has_cue || claim.negated.contains(term) {
                 let most = if claim.doubt.is_some() {
                     MAX_DOUBTED
                 } else {

@@ -404,13 +404,14 @@ fn revocation(text: &str, sentence: &Sentence) -> Option<InstructionKind> {
     if is_short && sentence.may_revoke() {
         return Some(InstructionKind::Changes);
     }
-    let has_cue = || sentence.doubt().is_some() || sentence.negated().next().is_some();
-    let doubts = sentence.learned().changes_a_rule() || is_short && has_cue();
+    let negates = || text.len() <= NEGATING && sentence.negated().next().is_some();
+    let doubts = sentence.learned().changes_a_rule() || is_short && (sentence.doubt().is_some() || negates());
     doubts.then_some(InstructionKind::Doubts)
 }
 
-/// Maximum bytes of a sentence with a cue that it revokes a rule.
+/// Maximum bytes of a sentence with a cue that it revokes a rule, and of one that only negates a word.
 const LIFTING: usize = 160;
+const NEGATING: usize = 64;
 
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;

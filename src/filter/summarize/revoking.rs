@@ -48,6 +48,8 @@ pub(super) const OMISSIONS: &[&str] = &["skip", "drop", "forget", "scrap", "igno
 /// How clearly a sentence indicates that it replaces an earlier rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
+    /// Only if it negates a word of the earlier rule.
+    Negating,
     /// Only together with most of the words of the earlier rule.
     Faint,
     /// Half of its words are enough.
@@ -126,14 +128,13 @@ impl Sentence {
         const BEFORE: &[&str] = &[
             "the", "that", "this", "a", "an", "any", "my", "our", "more", "about",
         ];
+        const NEGATING: [&[&str]; 2] = [&["no", "not"], OMISSIONS];
         let opening = self.passed(0);
+        let begins = move |at: usize| self.words[at].fresh || at == opening;
+        let is_fresh = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
+        // "There is no table" reports something; "no, ..." answers.
         let negates = move |at: &usize| {
-            let begins = self.words[*at].fresh || *at == opening;
-            match self.at(*at) {
-                "no" => true,
-                "not" => self.words[*at].fresh,
-                word => begins && is_in(OMISSIONS, word),
-            }
+            begins(*at) && !is_fresh(at + 1) && NEGATING.iter().any(|words| is_in(words, self.at(*at)))
         };
         let negating = (0..self.words.len()).filter(negates);
         negating.map(|at| at + 1 + usize::from(is_in(BEFORE, self.at(at + 1))))
