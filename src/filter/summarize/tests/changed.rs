@@ -46,6 +46,9 @@ fn a_negated_word_and_an_end_are_quoted_with_the_rule() {
             "Never mention my ex-wife Sandra in the drafts.",
             "You can talk about Sandra after all.",
         ],
+        ["Put a haiku at the end of each letter.", "no haiku please"],
+        ["Always add a diagram to the report.", "Drop the diagram."],
+        ["Use Ansible for deployments.", "Helm, not Ansible."],
         [
             "Write everything in Python.",
             "let's go with Rust for the whole thing",
