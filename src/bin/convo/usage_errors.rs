@@ -6,7 +6,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 /// The error of a negative value of an option, such as `--budget -5`, which the parser takes for an option: that of
-/// `--budget=-5`, or a hint at this spelling if the value is valid. Other errors are unchanged.
+/// `--budget=-5`, or a hint to write it this way if the value is valid. Other errors are unchanged.
 pub fn of_negative_value(
     mut error: clap::Error,
     command: &mut Command,

@@ -69,7 +69,10 @@ impl Answer {
 impl SentenceTraits {
     /// Parses a sentence.
     pub fn of(text: &str) -> SentenceTraits {
-        let sentence = Sentence::read(text);
+        SentenceTraits::of_sentence(text, &Sentence::read(text))
+    }
+
+    fn of_sentence(text: &str, sentence: &Sentence) -> SentenceTraits {
         let mut terms = BTreeSet::new();
         for_each_term(text, |term| {
             if !is_of_frame(term) {
@@ -100,14 +103,14 @@ impl SentenceTraits {
             // "Use tabs, not spaces" answers with tabs, "never use npm or yarn" with both.
             let demanded = named
                 .iter()
-                .filter(|(_, at)| !is_forbidden(&sentence, values, *at));
+                .filter(|(_, at)| !is_forbidden(sentence, values, *at));
             match demanded.max_by_key(|(value, _)| value.len()) {
                 Some(best) => answers.push(answer(*best, false)),
                 None => answers.extend(named.iter().map(|named| answer(*named, true))),
             }
             all_named.extend(named);
         }
-        if let Some((at, value)) = number_of_words(&sentence) {
+        if let Some((at, value)) = number_of_words(sentence) {
             all_named.push((value, at));
             answers.push(Answer {
                 question: QUESTIONS.len(),
@@ -116,7 +119,7 @@ impl SentenceTraits {
             });
         }
         let last = all_named.iter().map(|(_, at)| *at).max();
-        let mut scope = last.map_or_else(|| terms.clone(), |at| terms_before_remark(&sentence, at, &terms));
+        let mut scope = last.map_or_else(|| terms.clone(), |at| terms_before_remark(sentence, at, &terms));
         scope.retain(|term| {
             let names = |value: &str| value.split(' ').any(|word| word.starts_with(term.as_str()));
             !ANSWERING.contains(&term.as_str())
@@ -131,16 +134,16 @@ impl SentenceTraits {
             is_general: sentence.has_any(&["everywhere", "everything"]),
             answers,
             scope,
-            things: things(&sentence),
+            things: things(sentence),
             forbids: sentence.has_any(NEGATIONS),
             doubt: None,
             only_ends: false,
             negated: sentence
                 .negated()
-                .flat_map(|at| term_hashes(&sentence, at..at + 1))
+                .flat_map(|at| term_hashes(sentence, at..at + 1))
                 .collect(),
             permission: match cues[1] {
-                Some(Cue::Clear) => Permission::of(&sentence),
+                Some(Cue::Clear) => Permission::of(sentence),
                 _ => Permission::default(),
             },
             terms: hashes,
@@ -150,14 +153,15 @@ impl SentenceTraits {
 
     /// A sentence that sets no rule and replaces none, but may change one.
     pub fn of_doubt(text: &str) -> SentenceTraits {
-        let traits = SentenceTraits::of(text);
+        let sentence = Sentence::read(text);
+        let traits = SentenceTraits::of_sentence(text, &sentence);
         // Without its quotations, it had a cue.
         let cue = match traits.negated.is_empty() {
             true => Cue::Faint,
             false => Cue::Negating,
         };
         SentenceTraits {
-            doubt: Sentence::read(text).doubt().or(Some(cue)),
+            doubt: sentence.doubt().or(Some(cue)),
             cues: [None; 2],
             ..traits
         }
@@ -166,10 +170,11 @@ impl SentenceTraits {
     /// A sentence that sets no rule, but has a cue that it changes one. Its cues count only together with most of the words
     /// of the earlier rule.
     pub fn of_change(text: &str) -> SentenceTraits {
-        let traits = SentenceTraits::of(text);
+        let sentence = Sentence::read(text);
+        let traits = SentenceTraits::of_sentence(text, &sentence);
         SentenceTraits {
             cues: traits.cues.map(|cue| cue.and(Some(Cue::Faint))),
-            only_ends: Sentence::read(text).ends_something(),
+            only_ends: sentence.ends_something(),
             ..traits
         }
     }

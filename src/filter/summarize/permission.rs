@@ -6,7 +6,7 @@ use super::words::Sentence;
 /// What a sentence permits, as hashes of terms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Permission {
-    /// What is fine: "lodash is fine".
+    /// The things that are fine: "lodash is fine".
     subject: Vec<u64>,
     /// Where or when it is: "in commit messages".
     limits: Vec<u64>,

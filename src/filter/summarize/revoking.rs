@@ -132,7 +132,7 @@ impl Sentence {
         let opening = self.passed(0);
         let begins = move |at: usize| self.words[at].fresh || at == opening;
         let is_fresh = |at: usize| self.words.get(at).is_some_and(|word| word.fresh);
-        // "There is no table" reports something; "no, ..." answers.
+        // Within a clause, "no" reports that something is missing; before a comma, it is an answer.
         let negates = move |at: &usize| {
             begins(*at) && !is_fresh(at + 1) && NEGATING.iter().any(|words| is_in(words, self.at(*at)))
         };

@@ -41,7 +41,7 @@ pub fn write(
     let whole = origin.map(|origin| Ok((Cow::Borrowed(&origin.bytes[..]), read(&origin.bytes)?)));
     let whole = whole
         .transpose()?
-        .filter(|(_, (read, _))| begins_with(session, read));
+        .filter(|(_, (read, _))| purpose == WritePurpose::Return || begins_with(session, read));
     let (file, (_, elements)) = match whole {
         Some(whole) => whole,
         None => {
@@ -64,7 +64,8 @@ pub fn write(
     written(out.write_all(&built))
 }
 
-/// Whether a session has all lines of its file, apart from the header, which names the file. A selection lacks some.
+/// Whether a session has all lines of its file, apart from the header, which names the file. A selection lacks some, and is
+/// written as a new file.
 fn begins_with(session: &Session, file: &Session) -> bool {
     session.len() >= file.len()
         && (1..file.len()).all(|line| session.record(line).body == file.record(line).body)

@@ -12,7 +12,7 @@ fn a_question_keeps_only_the_newest_exchange_in_any_case() {
     let mut case = with_default_options(lines);
     let kept = |case: &super::case::Case, budget| {
         let done = case.done(case.with_budget(budget, false).unwrap()).unwrap();
-        let shown = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+        let shown = done.shown();
         (done.view.items.len(), shown.contains("behind the water barrel"))
     };
     case.options.style.questions = vec!["Where does the spare key hang?".to_string()];

@@ -30,6 +30,20 @@ pub struct Done {
     pub outcome: CompactionOutcome,
 }
 
+impl Done {
+    /// The summary in the view.
+    pub fn summary(&self) -> String {
+        let mut items = self.view.items.iter();
+        let summary = items.find_map(|item| item.summary(&self.after));
+        summary.unwrap().into_owned()
+    }
+
+    /// The lines of the view as text.
+    pub fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.view.shown(&self.after).concat()).into_owned()
+    }
+}
+
 pub const EVENT: &str = "evt_new";
 
 impl Case {

@@ -134,12 +134,7 @@ fn an_extract_quotes_no_line_of_a_search() {
             tokenizer: "chars4",
         };
         let (_, done) = Case::compacted(session.clone(), &choices);
-        let summary = done
-            .view
-            .items
-            .iter()
-            .find_map(|item| item.summary(&done.after))
-            .unwrap();
+        let summary = done.summary();
         assert!(
             !summary.contains("Anna met") && !summary.contains("yesterday"),
             "{summary}"

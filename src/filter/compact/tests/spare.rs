@@ -65,7 +65,7 @@ fn a_large_message_among_calls_leaves_the_budget_to_others() {
     lines.insert(1, CALL.to_string());
     lines.insert(2, RESULT.to_string());
     let (_, done, now, budget) = compacted(&lines, 1000);
-    let text = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+    let text = done.shown();
     assert!(text.contains("the deadline is 4 June"), "{text}");
     assert!(now <= budget && now * 10 >= budget * 8, "{now} of {budget}");
 }
@@ -81,7 +81,7 @@ fn code_that_no_summary_quotes_is_kept_shortened() {
     ];
     for share in [2000, 5000, 8000] {
         let (_, done, now, budget) = compacted(&lines, share);
-        let text = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+        let text = done.shown();
         assert!(
             text.contains("f0(x);") && text.contains("f399(x);"),
             "{share}: {text}"
@@ -122,17 +122,12 @@ fn a_summary_does_not_quote_what_a_shortened_reply_shows() {
         ];
         lines.extend(reply);
         let (_, done, ..) = compacted(&lines, 1000);
-        let summary = done
-            .view
-            .items
-            .iter()
-            .find_map(|item| item.summary(&done.after))
-            .unwrap();
+        let summary = done.summary();
         assert!(
             !summary.contains("last reply:") && summary.contains("- Chapter "),
             "{summary}"
         );
-        let view = String::from_utf8_lossy(&done.view.shown(&done.after).concat()).into_owned();
+        let view = done.shown();
         for nth in 0..200 {
             let sentence = format!("Chapter {nth} describes the component number {nth}.");
             assert!(view.matches(&sentence).count() <= 1, "{sentence} {view}");

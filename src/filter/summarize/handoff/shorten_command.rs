@@ -100,31 +100,31 @@ mod tests {
         for (line, short) in [
             ("cd a && make", "cd a && make"),
             (
-                "cd /home/anna/work/importer/src && make test",
+                "cd /home/anna/code/importer/src && make test",
                 "cd [...]/src && make test",
             ),
             (
-                "cd /home/anna/work/importer/src; CI=1 FORCE_COLOR=\"0 1\" make test",
+                "cd /home/anna/code/importer/src; CI=1 FORCE_COLOR=\"0 1\" make test",
                 "cd [...]/src && make test",
             ),
             (
-                "cd /home/anna/work/importer/src && make test && git push",
+                "cd /home/anna/code/importer/src && make test && git push",
                 "make test && git push",
             ),
             ("cd '/home/anna/my work' && make test", "make test"),
             (
-                "cd /home/anna/work && git commit -m 'a=b && c'",
+                "cd /home/anna/code && git commit -m 'a=b && c'",
                 "git commit -m 'a=b && c'",
             ),
             (
-                "cd /home/anna/work/importer/src",
-                "cd /home/anna/work/import [...]",
+                "cd /home/anna/code/importer/src",
+                "cd /home/anna/code/import [...]",
             ),
             (
-                "export A=/home/anna/work B=2 && cargo test",
-                "export A=/home/anna/work [...]",
+                "export A=/home/anna/code B=2 && cargo test",
+                "export A=/home/anna/code [...]",
             ),
-            ("export A=/home/anna/work; cargo test", "cargo test"),
+            ("export A=/home/anna/code; cargo test", "cargo test"),
             (
                 "A=$(cat /home/anna/ab c) cargo test",
                 "A=$(cat /home/anna/ab c) [...]",

@@ -58,7 +58,7 @@ fn a_negated_word_and_an_end_are_quoted_with_the_rule() {
         assert_eq!(block(&[new, old]), [old]);
     }
     for other in [
-        "There is no table in that file.",
+        "I see no database in that file.",
         "It does not load the database.",
     ] {
         assert_eq!(
