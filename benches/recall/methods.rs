@@ -3,7 +3,8 @@
 use super::compacted::{Compacted, STRATEGIES, unmarked};
 use super::dialogue::{Dialogue, Kept, count};
 use convo::filter::summarize::{
-    Dates, ExtractOptions, Instructions, Prior, SummarySource, UnitCandidate, choose, day, extract,
+    Dates, ExtractOptions, InstructionSource, Instructions, Prior, SummarySource, UnitCandidate, choose, day,
+    detected, extract,
 };
 
 /// A method of shortening a conversation. It does not know the questions.
@@ -123,19 +124,23 @@ impl Method for Extract {
             .iter()
             .map(|turn| SummarySource {
                 role: turn.role,
-                name: None,
+                tool: None,
                 day: day(&turn.time),
                 text: turn.text.as_str().into(),
                 is_escaped: false,
                 tokens: None,
             })
             .collect();
+        let turns = dialogue.turns.iter();
+        let rules: Vec<InstructionSource<'_>> = turns
+            .map(|turn| InstructionSource::Detected(detected(&turn.text, turn.role).collect()))
+            .collect();
         let mut options = ExtractOptions::new(budget);
         options.style.dates = self.dates;
         if !self.rules {
             options.style.instructions = Instructions::Off;
         }
-        match extract(&sources, &sources, None, &options, &count) {
+        match extract(&sources, &rules, None, &options, &count) {
             Ok(summary) => Kept::quoted(dialogue, unmarked(&summary.text), summary.tokens),
             Err(failure) => {
                 eprintln!("{}: {failure}", self.name);

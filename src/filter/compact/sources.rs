@@ -4,7 +4,7 @@ use super::facts::line;
 use super::head_tail::{TextLimit, shorten};
 use super::placeholders;
 use super::state::CompactionState;
-use crate::filter::summarize::{Instructions, SummarySource, SummaryStyle, day};
+use crate::filter::summarize::{InstructionSource, Instructions, SummarySource, SummaryStyle};
 use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::view::Item;
@@ -62,7 +62,7 @@ pub fn source<'w>(
     };
     Some(SummarySource {
         role: message.role(),
-        name: tool,
+        tool,
         day,
         text,
         is_escaped,
@@ -136,7 +136,7 @@ pub(in crate::filter) fn rules<'w>(
     work: &'w CompactionState<'_>,
     style: &SummaryStyle,
     stays: impl Fn(usize) -> bool,
-) -> Vec<SummarySource<'w>> {
+) -> Vec<InstructionSource<'w>> {
     let items = work.view.items.iter().enumerate();
     let items = items.filter(|(at, _)| stays(*at)).map(|(_, item)| item);
     let shown: HashSet<usize> = items.clone().filter_map(Item::line).collect();
@@ -159,7 +159,7 @@ pub fn rules_in<'w>(
     work: &'w CompactionState<'_>,
     style: &SummaryStyle,
     items: &[usize],
-) -> Vec<SummarySource<'w>> {
+) -> Vec<InstructionSource<'w>> {
     let items = items.iter().filter_map(|at| work.view.items[*at].line());
     let lines: HashSet<usize> = items.collect();
     rules_from(work, style, |line| lines.contains(&line))
@@ -168,28 +168,30 @@ pub fn rules_in<'w>(
 fn rules_from<'w>(
     work: &'w CompactionState<'_>,
     style: &SummaryStyle,
-    heard: impl Fn(usize) -> bool,
-) -> Vec<SummarySource<'w>> {
-    let (lines, named) = match style.instructions {
-        Instructions::Auto => (work.is_rule().to_vec(), false),
-        Instructions::Given(_) => (work.speaking(), true),
-        Instructions::Off => return Vec::new(),
-    };
-    let source = |line: usize| {
-        let record = work.session.record(line);
-        let message = record.message()?;
-        Some(SummarySource {
-            role: message.role(),
-            name: named.then(|| work.line_id(line, message).into()),
-            day: message.timestamp.and_then(json::plain).and_then(day),
-            text: message.text(),
-            is_escaped: false,
-            tokens: None,
-        })
-    };
-    // Messages named by id may be anywhere.
-    let lines = lines.into_iter().filter(|line| named || heard(*line));
-    lines.filter_map(source).collect()
+    is_searched: impl Fn(usize) -> bool,
+) -> Vec<InstructionSource<'w>> {
+    match style.instructions {
+        Instructions::Off => Vec::new(),
+        Instructions::Auto => {
+            let lines = work.instructing().iter().filter(|(line, _)| is_searched(*line));
+            lines
+                .map(|(_, detected)| InstructionSource::Detected(Cow::Borrowed(detected)))
+                .collect()
+        }
+        // A given instruction may name any message.
+        Instructions::Given(_) => {
+            let sources = work.speaking().into_iter().filter_map(|line| {
+                let record = work.session.record(line);
+                let message = record.message()?;
+                Some(InstructionSource::Message {
+                    role: message.role(),
+                    id: work.line_id(line, message).into(),
+                    text: message.text(),
+                })
+            });
+            sources.collect()
+        }
+    }
 }
 
 #[cfg(test)]

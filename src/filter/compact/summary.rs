@@ -9,7 +9,9 @@ use super::sources::{Quoting, days, rules, rules_in, source};
 use super::state::{CompactionState, summary_cost};
 use super::step;
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter::summarize::{self, GivenRule, Instructions, SummaryFailure, SummarySource, SummaryStyle};
+use crate::filter::summarize::{
+    self, GivenRule, InstructionSource, Instructions, SummaryFailure, SummarySource, SummaryStyle,
+};
 use crate::model::message::Role;
 use crate::model::retention::Overflow;
 use crate::model::threads::gathered;
@@ -347,7 +349,7 @@ fn required_content<'w>(
     work: &'w CompactionState<'_>,
     options: &CompactOptions,
     dropped: &[usize],
-) -> (Vec<SummarySource<'w>>, Option<Cow<'w, str>>) {
+) -> (Vec<InstructionSource<'w>>, Option<Cow<'w, str>>) {
     let dropped: HashSet<usize> = dropped.iter().copied().collect();
     let is_kept = |at: usize| work.items[at].atom().is_none_or(|atom| !dropped.contains(&atom));
     let previous = work

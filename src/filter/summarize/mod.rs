@@ -62,9 +62,10 @@ pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
-pub(in crate::filter) use quoted_instructions::instructs;
+pub use quoted_instructions::{
+    DetectedInstruction, GivenRule, InstructionSource, Instructions, detected, standing_instructions,
+};
 use quoted_instructions::{Doubtful, SelectedInstructions};
-pub use quoted_instructions::{GivenRule, Instructions, standing_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
 use registered::RegisteredSentences;
 pub(in crate::filter) use sentences::{ranges as sentence_ranges, without_list_mark};
@@ -147,14 +148,13 @@ impl ExtractOptions {
     }
 }
 
-/// A message to summarize, or to search for instructions.
+/// A message to summarize.
 #[derive(Clone, Debug)]
 pub struct SummarySource<'a> {
     /// Who speaks.
     pub role: Role,
-    /// The tool of a tool result, or the id of a message that given instructions may name. One field, because there are
-    /// many sources.
-    pub name: Option<Box<str>>,
+    /// The tool of a tool result.
+    pub tool: Option<Box<str>>,
     /// The day of its timestamp.
     pub day: Option<Date>,
     /// The text: without reasoning, media as placeholders, tool results with their middle elided.
@@ -194,7 +194,7 @@ pub struct SummaryText {
 /// Fails if no valid summary results, so that no message is dropped without one.
 pub fn extract(
     sources: &[SummarySource<'_>],
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
     options: &ExtractOptions,
     count: CountFn<'_>,
@@ -228,7 +228,7 @@ pub fn extract(
 /// Parses the previous summary, collects the standing instructions, and writes the beginning of the text.
 fn begin_summary(
     sources: &[SummarySource<'_>],
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
     doubtful: Doubtful,
     options: &ExtractOptions,
@@ -255,7 +255,7 @@ fn begin_summary(
 pub fn hand_over(
     facts: SessionFacts<'_>,
     sources: &[SummarySource<'_>],
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
     options: &ExtractOptions,
     count: CountFn<'_>,
@@ -333,7 +333,7 @@ pub fn is_own(summary: &str) -> bool {
 /// # Errors
 /// A rule refers to an unknown message.
 pub fn instructions(
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
     options: &ExtractOptions,
     count: CountFn<'_>,
@@ -348,7 +348,7 @@ pub fn instructions(
 
 /// The detected instructions, and those of the summary to replace; without doubtful ones that it does not quote.
 pub(in crate::filter) fn certain_instructions(
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
 ) -> Vec<Instruction> {
     let earlier = previous.map(text::read).unwrap_or_default();

@@ -7,9 +7,10 @@ use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::sentences::without_list_mark;
 use super::words::Sentence;
-use super::{ExtractOptions, Instruction, SummaryFailure, SummarySource};
+use super::{ExtractOptions, Instruction, SummaryFailure};
 use crate::model::message::Role;
-use crate::model::threads::{gathered, over_cores};
+use crate::model::threads::over_cores;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -51,6 +52,30 @@ impl GivenRule {
     }
 }
 
+/// What a message contributes to the standing instructions. [`Instructions`] decides which.
+pub enum InstructionSource<'a> {
+    /// The instructions in it, detected once for a session, because detection takes long.
+    Detected(Cow<'a, [DetectedInstruction]>),
+    /// The message itself, which a given instruction may name.
+    Message {
+        /// Who speaks.
+        role: Role,
+        /// Its id.
+        id: Box<str>,
+        /// Its whole text.
+        text: Cow<'a, str>,
+    },
+}
+
+impl InstructionSource<'_> {
+    fn detected(&self) -> &[DetectedInstruction] {
+        match self {
+            InstructionSource::Detected(detected) => detected,
+            InstructionSource::Message { .. } => &[],
+        }
+    }
+}
+
 /// How many doubtful instructions a summary quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doubtful {
@@ -73,7 +98,7 @@ pub(super) struct SelectedInstructions {
 /// The instructions of the block. `earlier` are those of the previous block; `size` returns the tokens of
 /// the text that begins with a block, `count` those of a line of it.
 pub(super) fn registry(
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     earlier: &[Instruction],
     doubtful: Doubtful,
     options: &ExtractOptions,
@@ -119,11 +144,14 @@ pub(super) fn registry(
 /// A sentence counts as a user instruction, because the user runs the program.
 fn given_instructions(
     rules: &[GivenRule],
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
 ) -> Result<Vec<Instruction>, SummaryFailure> {
-    let by_id: HashMap<&str, &SummarySource<'_>> = rules_from
+    let by_id: HashMap<&str, (Role, &str)> = rules_from
         .iter()
-        .filter_map(|source| Some((&**source.name.as_ref()?, source)))
+        .filter_map(|source| match source {
+            InstructionSource::Message { role, id, text } => Some((&**id, (*role, text.trim()))),
+            InstructionSource::Detected(_) => None,
+        })
         .collect();
     let mut found: Vec<Instruction> = Vec::new();
     let mut seen = HashSet::new();
@@ -131,7 +159,7 @@ fn given_instructions(
         let (speaker, text) = match rule {
             GivenRule::Sentence(text) => (Role::User, text.trim()),
             GivenRule::Message(id) => match by_id.get(id.as_str()) {
-                Some(source) => (source.role, source.text.trim()),
+                Some(message) => *message,
                 None => return Err(SummaryFailure::NoSuchMessage(id.clone())),
             },
         };
@@ -152,7 +180,9 @@ const CERTAIN: i32 = i32::MAX;
 /// sixth is below it, and of the false ones four fifths are.
 const DOUBTFUL: i32 = 370;
 
-struct FoundInstruction {
+/// An instruction that was detected in a message.
+#[derive(Clone)]
+pub struct DetectedInstruction {
     instruction: Instruction,
     strength: u32,
     kind: InstructionKind,
@@ -178,7 +208,7 @@ enum InstructionKind {
     Kept,
 }
 
-impl FoundInstruction {
+impl DetectedInstruction {
     fn text(&self) -> &str {
         &self.instruction.text
     }
@@ -198,14 +228,14 @@ impl FoundInstruction {
 
 /// All instructions, once per speaker at their last occurrence, oldest first. The `kept` ones are older and have no rank.
 fn found(
-    rules_from: &[SummarySource<'_>],
+    rules_from: &[InstructionSource<'_>],
     earlier: &[Instruction],
     kept: &[Instruction],
 ) -> Vec<RankedInstruction> {
     // Instructions of an earlier summary are kept even if they are not recognized.
     let known = |one: &Instruction| {
         let found = detected(&one.text, Role::User).find(|found| found.text() == one.text);
-        let unknown = || FoundInstruction {
+        let unknown = || DetectedInstruction {
             instruction: one.clone(),
             strength: u32::MAX,
             certainty: CERTAIN,
@@ -213,32 +243,22 @@ fn found(
             kind: InstructionKind::Rule,
             changes_any: false,
         };
-        FoundInstruction {
+        DetectedInstruction {
             instruction: one.clone(),
             was_quoted: true,
             ..found.unwrap_or_else(unknown)
         }
     };
-    let of_kept = |one: &Instruction| FoundInstruction {
+    let of_kept = |one: &Instruction| DetectedInstruction {
         kind: InstructionKind::Kept,
         ..known(one)
     };
-    let mut all: Vec<FoundInstruction> = kept
+    let mut all: Vec<DetectedInstruction> = kept
         .iter()
         .map(of_kept)
         .chain(earlier.iter().map(known))
         .collect();
-    let speakers = [Role::User, Role::System, Role::Developer];
-    let speaking: Vec<&SummarySource<'_>> = rules_from
-        .iter()
-        .filter(|source| speakers.contains(&source.role))
-        .collect();
-    let bytes: usize = speaking.iter().map(|source| source.text.len()).sum();
-    all.extend(gathered(speaking.len(), bytes * WORK, |range| {
-        let sources = speaking[range].iter();
-        let found = sources.flat_map(|source| detected(&source.text, source.role));
-        found.collect()
-    }));
+    all.extend(rules_from.iter().flat_map(InstructionSource::detected).cloned());
     drop_repeated(&mut all);
     let bytes: usize = all.iter().map(|found| found.text().len()).sum();
     let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
@@ -302,8 +322,8 @@ fn found(
 }
 
 /// Drops all but the last of the same instructions of a speaker, and one without a speaker if a named one gave the same.
-fn drop_repeated(all: &mut Vec<FoundInstruction>) {
-    let speaker = |found: &FoundInstruction| found.instruction.speaker.map(Role::name);
+fn drop_repeated(all: &mut Vec<DetectedInstruction>) {
+    let speaker = |found: &DetectedInstruction| found.instruction.speaker.map(Role::name);
     let (mut last, mut speakers): (HashMap<_, usize>, HashMap<_, usize>) = Default::default();
     for (at, found) in all.iter().enumerate() {
         last.insert((speaker(found), found.text()), at);
@@ -327,7 +347,7 @@ fn drop_repeated(all: &mut Vec<FoundInstruction>) {
 }
 
 /// Whether a sentence that sets a rule by its words alone, or is from an earlier summary, may only change a rule.
-fn doubts(found: &FoundInstruction) -> bool {
+fn doubts(found: &DetectedInstruction) -> bool {
     let text = found.text();
     (found.strength == u32::MAX || found.certainty < CERTAIN)
         && Sentence::of(text).is_some_and(|sentence| {
@@ -344,14 +364,9 @@ pub fn standing_instructions(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a text sets, revokes or may change a standing instruction.
-pub fn instructs(text: &str) -> bool {
-    detected(text, Role::User).next().is_some()
-}
-
 /// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
 /// earlier rule counts too, so that it replaces that rule.
-fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction> {
+pub fn detected(text: &str, speaker: Role) -> impl Iterator<Item = DetectedInstruction> {
     let mut sentence = Sentence::default();
     own_sentences(text).into_iter().filter_map(move |own| {
         let text = without_list_mark(own.text);
@@ -372,7 +387,7 @@ fn detected(text: &str, speaker: Role) -> impl Iterator<Item = FoundInstruction>
             InstructionKind::Rule => LEARNED,
             _ => REVOKING,
         });
-        Some(FoundInstruction {
+        Some(DetectedInstruction {
             instruction: Instruction::new(Some(speaker), text),
             strength,
             certainty: match kind {
@@ -417,7 +432,7 @@ const NEGATING: usize = 64;
 const WORK: usize = 8;
 
 /// The instructions that [`registry`] detects, except doubtful ones that no earlier summary quotes.
-pub(super) fn certain(rules_from: &[SummarySource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
+pub(super) fn certain(rules_from: &[InstructionSource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
     let all = found(rules_from, earlier, &[]);
     let certain = within(&all, (u64::MAX, 0), |_| 1);
     certain

@@ -157,7 +157,7 @@ impl<'a> Units<'a> {
             Some(entry) => (entry.role, Cow::Borrowed(&*entry.speaker)),
             None => {
                 let source = &self.sources[of - self.earlier.len()];
-                (Some(source.role), speaker(source.role, source.name.as_deref()))
+                (Some(source.role), speaker(source.role, source.tool.as_deref()))
             }
         };
         QuotedText {

@@ -9,13 +9,13 @@ mod reshape;
 use super::event::{InsertedSummary, Size};
 use super::placeholders;
 use super::trigger::Measures;
-use crate::filter::summarize::instructs;
+use crate::filter::summarize::{DetectedInstruction, detected};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::named_enum::named_enum;
 use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Session, Traits};
 use crate::model::summary;
-use crate::model::threads::over_cores;
+use crate::model::threads::gathered;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use atom_items::AtomItems;
@@ -42,6 +42,9 @@ named_enum! {
         Dropped = "dropped",
     }
 }
+
+/// The number of a line and the instructions in it.
+pub type InstructingLine = (usize, Vec<DetectedInstruction>);
 
 /// One item of the view. Kept small because there are many.
 #[derive(Clone, Debug)]
@@ -172,8 +175,8 @@ pub struct CompactionState<'s> {
     first: usize,
     /// The call of each result.
     pub owners: HashMap<usize, ResultCall<'s>>,
-    /// Lines that set or end a standing instruction; found once, when they are asked for.
-    ruling: Arc<OnceLock<Vec<usize>>>,
+    /// The lines with standing instructions; detected at the first use.
+    instructing: Arc<OnceLock<Vec<InstructingLine>>>,
 }
 
 impl<'s> CompactionState<'s> {
@@ -264,19 +267,20 @@ impl<'s> CompactionState<'s> {
         }
     }
 
-    /// The lines of user, system and developer messages in the log that set or end a standing instruction.
-    pub fn is_rule(&self) -> &[usize] {
-        self.ruling.get_or_init(|| {
+    /// The lines of user, system and developer messages in the log that set, end or may change a standing instruction.
+    pub fn instructing(&self) -> &[InstructingLine] {
+        self.instructing.get_or_init(|| {
             let speaking = self.speaking();
-            let instructs = over_cores(speaking.len(), self.session.size(), |nth| {
-                let record = self.session.record(speaking[nth]);
-                record.message().is_some_and(|message| instructs(&message.text()))
-            });
-            let lines = speaking.into_iter().zip(instructs);
-            lines
-                .filter(|(_, instructs)| *instructs)
-                .map(|(line, _)| line)
-                .collect()
+            gathered(speaking.len(), self.session.size(), |range| {
+                let lines = speaking[range].iter();
+                let instructing = lines.filter_map(|line| {
+                    let record = self.session.record(*line);
+                    let message = record.message()?;
+                    let detected: Vec<_> = detected(&message.text(), message.role()).collect();
+                    (!detected.is_empty()).then_some((*line, detected))
+                });
+                instructing.collect()
+            })
         })
     }
 

@@ -1,7 +1,6 @@
 //! Doubtful instructions: those whose words alone hardly read like a rule, of which a long conversation always has some.
 
 use super::super::handoff::SessionFacts;
-use super::super::quoted_instructions::certain;
 use super::super::words::Sentence;
 use super::*;
 
@@ -10,7 +9,7 @@ fn unseen() -> [Vec<&'static str>; 2] {
     let lines = include_str!("unseen.txt").lines();
     let rules = lines.filter_map(|line| line.strip_prefix("+ "));
     let found = rules.filter(|rule| standing_instructions(rule) == [*rule]);
-    let (clear, doubtful) = found.partition(|rule| certain(&[of_user(rule)], &[]).len() == 1);
+    let (clear, doubtful) = found.partition(|rule| certain(&[of_user(rule)]).len() == 1);
     [clear, doubtful]
 }
 
@@ -160,7 +159,7 @@ fn pairs() -> Vec<[&'static str; 2]> {
     let pairs = lines
         .filter_map(|line| line.split_once('\t'))
         .map(|(old, new)| [old, new]);
-    let is_clear = |rule: &str| certain(&[of_user(rule)], &[]).len() == 1;
+    let is_clear = |rule: &str| certain(&[of_user(rule)]).len() == 1;
     let are_found = |pair: &[&str; 2]| quoted(pair, None, 1000) == *pair && is_clear(pair[0]);
     pairs.filter(are_found).collect()
 }

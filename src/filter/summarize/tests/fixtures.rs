@@ -168,15 +168,7 @@ fn rules_in_natural_wording_are_found_and_overruled() {
     let said = |texts: [&str; 2]| {
         let sources: Vec<SummarySource<'_>> = texts
             .into_iter()
-            .enumerate()
-            .map(|(nth, text)| SummarySource {
-                role: Role::User,
-                name: Some(nth.to_string().into()),
-                day: None,
-                text: text.into(),
-                is_escaped: false,
-                tokens: None,
-            })
+            .map(|text| source("", Role::User, "", text))
             .collect();
         let words = |text: &str| text.split_whitespace().count() as u64;
         let found = instructions(&sources, None, &ExtractOptions::new(1000), &words).unwrap();

@@ -67,7 +67,7 @@ fn sources<'a>(messages: &'a [GeneratedMessage], ids: &'a [String]) -> Vec<Summa
         .map(|(one, id)| source(id, one.role, one.time, &one.text))
         .collect();
     for one in sources.iter_mut().filter(|one| one.role == Role::Tool) {
-        one.name = Some("read_file".into());
+        one.tool = Some("read_file".into());
     }
     sources
 }

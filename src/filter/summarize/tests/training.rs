@@ -4,11 +4,10 @@
 //! same. `CONVO_TRAIN=1 cargo test --locked --lib training::` writes the tables.
 
 use super::instructed::block;
-use super::source;
+use super::{certain, source};
 use crate::filter::summarize::learned::table::{feature_hash, table_of};
 use crate::filter::summarize::learned::{WordWeights, for_each_feature};
 use crate::filter::summarize::pasted::own_sentences;
-use crate::filter::summarize::quoted_instructions::certain;
 use crate::filter::summarize::words::Sentence;
 use crate::filter::summarize::{standing_instructions, without_list_mark};
 use crate::model::message::Role;
@@ -334,7 +333,7 @@ fn instructions_in_unseen_wording_are_found() {
     for line in include_str!("unseen.txt").lines() {
         let (mark, text) = line.split_at(2);
         let sets_a_rule = usize::from(!standing_instructions(text).is_empty());
-        let is_certain = !certain(&[source("m", Role::User, "", text)], &[]).is_empty();
+        let is_certain = !certain(&[source("m", Role::User, "", text)]).is_empty();
         let is_doubtful = sets_a_rule - usize::from(is_certain).min(sets_a_rule);
         doubtful[usize::from(mark != "+ ")] += is_doubtful;
         match mark {

@@ -31,7 +31,7 @@ fn a_summary_follows_the_format() {
         source("d", Role::Assistant, "", "Noted without a time."),
         source("e", Role::User, "2026-04-18T23:30:00-10:00", "   "),
     ];
-    said[2].name = Some("soil_test".into());
+    said[2].tool = Some("soil_test".into());
     let options = ExtractOptions {
         covered: Some(1000),
         ..ExtractOptions::new(200)
