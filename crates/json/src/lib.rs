@@ -17,7 +17,7 @@ pub use members::{
     ArrayElements, Member, Members, elements, items, list, member, member_string, member_text, members,
     several, string_member,
 };
-pub use same::same;
+pub use same::{same, same_text};
 pub use text::{EscapedOffsets, array, number, plain, push_text, quoted, text, texts, unescape};
 
 /// The position and reason of a JSON syntax error.

@@ -99,7 +99,7 @@ fn quoted_summary(body: &[u8]) -> Option<Vec<u8>> {
     let role = json::member_text(body, "role")?;
     let message = summary::message(&text, Some(&role));
     let item = |body: &[u8]| array(items::of_bodies(&[body]));
-    let is_same = || json::same(&item(body), &item(&message));
+    let is_same = || json::same_text(&item(body), &item(&message));
     (is_whole && matches!(&*role, "system" | "developer" | "user") && is_same()).then(|| {
         let mut summary = ObjectBuilder::default();
         summary.text("content", &text).text("role", &role);

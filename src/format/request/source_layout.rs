@@ -6,6 +6,7 @@ use crate::format::kit::ElementEdit;
 use crate::format::kit::frame::Frame;
 use crate::model::json::{self, Dialect};
 use crate::model::record::without_mark;
+use crate::model::summary;
 use std::collections::{HashMap, VecDeque};
 
 /// The rewritten document with the bytes of its source; `None` if one is a list and the other is not. The history is the
@@ -106,6 +107,9 @@ fn cleaned(element: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(&compact).into_owned().into_bytes()
 }
 
+/// The most summaries of a source to which one is compared. A request rarely has two.
+const MOST_SUMMARIES: usize = 8;
+
 /// The edits that turn the elements of a source into others: each is kept, in order, if it has the same value or is not
 /// a message.
 fn aligned(api: Api, source: &[Vec<u8>], rewritten: Vec<Vec<u8>>) -> Vec<ElementEdit> {
@@ -115,13 +119,22 @@ fn aligned(api: Api, source: &[Vec<u8>], rewritten: Vec<Vec<u8>>) -> Vec<Element
     for (nth, raw) in source.iter().enumerate() {
         candidates.entry(fingerprint(raw)).or_default().push_back(nth);
     }
+    // A summary is read as a text, so that it is written without the escapes of its source.
+    let summaries: Vec<usize> = (0..source.len())
+        .filter(|nth| summary::may_be_in(&source[*nth]))
+        .collect();
     let mut next = 0;
     let unchanged = rewritten.iter().map(|raw| {
-        let alike = candidates.get_mut(&fingerprint(raw))?;
-        while alike.front().is_some_and(|nth| *nth < next) {
-            alike.pop_front();
-        }
-        let nth = *alike.iter().find(|nth| json::same(&source[**nth], raw))?;
+        let nth = if summary::may_be_in(raw) {
+            let mut later = summaries.iter().filter(|nth| **nth >= next).take(MOST_SUMMARIES);
+            *later.find(|nth| json::same_text(&source[**nth], raw))?
+        } else {
+            let alike = candidates.get_mut(&fingerprint(raw))?;
+            while alike.front().is_some_and(|nth| *nth < next) {
+                alike.pop_front();
+            }
+            *alike.iter().find(|nth| json::same(&source[**nth], raw))?
+        };
         next = nth + 1;
         Some(nth)
     });

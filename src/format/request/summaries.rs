@@ -50,7 +50,7 @@ fn restores(api: Api, records: &[Vec<u8>], elements: &[&[u8]]) -> bool {
         WritePurpose::Return,
         &mut Report::default(),
     );
-    let alike = |(element, raw): (&RequestElement, &&[u8])| json::same(&element.raw, raw);
+    let alike = |(element, raw): (&RequestElement, &&[u8])| json::same_text(&element.raw, raw);
     request.system.is_none()
         && request.elements.len() == elements.len()
         && request.elements.iter().zip(elements).all(alike)

@@ -84,14 +84,16 @@ fn covered(request: &str) -> u32 {
     rest.split(' ').next().unwrap().parse().unwrap()
 }
 
+/// Formats in which a summary is a message.
+const FORMATS: [&str; 11] = [
+    "openai-chat", "openai-responses", "anthropic", "gemini", "langchain", "vercel-ui", "sharegpt",
+    "gemini-cli", "sts", "atif", "codex",
+];
+
 #[test]
 fn sessions_of_formats_without_summaries_are_compacted_again() {
     let env = Env::new();
-    let formats = [
-        "openai-chat", "openai-responses", "anthropic", "gemini", "langchain", "vercel-ui", "sharegpt",
-        "gemini-cli", "sts", "atif", "codex",
-    ];
-    for format in formats {
+    for format in FORMATS {
         let converted = |arguments: &[&str], input: &str| {
             let run = env.pipe(&[arguments, &["-q"]].concat(), input);
             run.status(0).out().to_string()
@@ -110,11 +112,43 @@ fn sessions_of_formats_without_summaries_are_compacted_again() {
         let once = compacted(&converted(&convert, &exchanges(0, 40)));
         let stream = converted(&["cat", "--from", format], &once);
         let grown = converted(&convert, &format!("{stream}{}", exchanges(40, 15)));
-        let twice = compacted(&grown);
-        assert!(
-            covered(&request(&twice)) > covered(&request(&once)),
-            "{format}: {twice}"
-        );
+        // JSON as this program, Go and PHP write it.
+        for writer in [|json: &str| json.to_string(), as_go, as_php] {
+            let twice = compacted(&writer(&grown));
+            assert!(
+                covered(&request(&twice)) > covered(&request(&once)),
+                "{format}: {twice}"
+            );
+        }
+    }
+}
+
+fn as_go(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+fn as_php(json: &str) -> String {
+    json.replace('/', "\\/")
+}
+
+#[test]
+fn a_summary_in_place_keeps_the_escapes_of_its_writer() {
+    let env = Env::new();
+    for format in FORMATS {
+        let session = exchanges(0, 40);
+        let compacted = env.pipe(&["compact", "-q", "--budget", "900", "--to", format], session);
+        let compacted = compacted.status(0).out().to_string();
+        for written in [as_go(&compacted), as_php(&compacted)] {
+            env.write("request.json", &written);
+            env.run(&[
+                "drop", "-q", "--grep", "in bed 39 ", "--from", format, "-i", "request.json",
+            ])
+            .fine();
+            let after = env.read("request.json");
+            let end = written.find("plant in bed 38 ").expect(format);
+            let before = &written[..end];
+            assert!(after.starts_with(before) && after != written, "{format}: {after}");
+        }
     }
 }
 
