@@ -10,10 +10,21 @@ pub(super) struct Rank {
     pub is_usual: bool,
     /// 0, or how doubtful it is.
     pub doubt: i32,
-    /// Whether its form is weak.
-    pub is_weak: bool,
+    /// How clear it is.
+    pub clarity: Clarity,
     /// Newer ones come first.
     pub position: Reverse<usize>,
+}
+
+/// How clearly a sentence is an instruction, the clearest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Clarity {
+    /// It has a strong form.
+    Strong,
+    /// It has one of the forms.
+    Formed,
+    /// Its words read like an instruction.
+    Learned,
 }
 
 /// A sentence that a summary may quote among the standing instructions.
@@ -39,8 +50,8 @@ const MOST_CHANGES: usize = 3;
 /// Fewest doubtful rules and doubtful changes that a summary may quote. A long conversation always has some.
 const MOST_DOUBTFUL: [usize; 2] = [8, 4];
 
-/// The indexes of the instructions that fit into a budget of tokens, in order. Certain ones are taken first, those with a clear
-/// form before the others, newest first in both; then doubtful ones, the most certain first: rules within `doubtful_budget`
+/// The indexes of the instructions that fit into a budget of tokens, in order. Certain ones are taken first, the clearest before
+/// the others, newest first in each class; then doubtful ones, the most certain first: rules within `doubtful_budget`
 /// tokens, and changes within as many. A change without a known rule may concern any of the certain rules, so that as many may
 /// be taken. `cost` returns the tokens of an instruction.
 pub(super) fn within(

@@ -1,7 +1,7 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
 use super::entry::CountFn;
-use super::instruction_ranks::{Rank, RankedInstruction, within};
+use super::instruction_ranks::{Clarity, Rank, RankedInstruction, within};
 use super::instructions::LEARNED;
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
@@ -220,7 +220,11 @@ impl DetectedInstruction {
                 InstructionKind::Rule if self.certainty >= DOUBTFUL => 0,
                 _ => CERTAIN.saturating_sub(self.certainty),
             },
-            is_weak: self.strength < CLEAR,
+            clarity: match self.strength {
+                CLEAR.. => Clarity::Strong,
+                _ if self.certainty == CERTAIN => Clarity::Formed,
+                _ => Clarity::Learned,
+            },
             position: Reverse(position),
         }
     }
