@@ -86,6 +86,17 @@ pub(super) enum Doubtful {
     Omitted,
 }
 
+impl Doubtful {
+    /// The certainty below which a sentence is a doubtful instruction, in thousandths. Of unseen rules without a known form,
+    /// a sixth is below the lower one, and of the false ones four fifths are. Orders to an agent read more like rules.
+    fn limit(self) -> i32 {
+        match self {
+            Doubtful::Few => 370,
+            Doubtful::Omitted => 700,
+        }
+    }
+}
+
 /// The standing instructions of a summary.
 #[derive(Default)]
 pub(super) struct SelectedInstructions {
@@ -114,7 +125,7 @@ pub(super) fn registry(
         Instructions::Auto => {
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
-            let all = found(rules_from, earlier, &options.kept);
+            let all = found(rules_from, earlier, &options.kept, doubtful);
             let costs = vec![OnceCell::new(); all.len()];
             let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;
@@ -176,10 +187,6 @@ const CLEAR: u32 = 7;
 /// Certainty of a sentence with a known form.
 const CERTAIN: i32 = i32::MAX;
 
-/// Certainty below which a sentence is a doubtful instruction, in thousandths. Of unseen rules without a known form, a
-/// sixth is below it, and of the false ones four fifths are.
-const DOUBTFUL: i32 = 370;
-
 /// An instruction that was detected in a message.
 #[derive(Clone)]
 pub struct DetectedInstruction {
@@ -188,6 +195,8 @@ pub struct DetectedInstruction {
     kind: InstructionKind,
     /// How certainly it sets a rule, or changes one that is set: [`CERTAIN`], or the score of its words.
     certainty: i32,
+    /// Whether it has the form of an order, though its words read like a task: "make sure the header is blue".
+    may_be_a_task: bool,
     /// Whether it is from an earlier summary.
     was_quoted: bool,
     /// Whether it changes some earlier rule, though it may not share a word with it.
@@ -213,12 +222,16 @@ impl DetectedInstruction {
         &self.instruction.text
     }
 
-    fn rank(&self, position: usize) -> Rank {
+    fn is_doubtful(&self, doubtful: Doubtful) -> bool {
+        self.certainty < doubtful.limit() || self.may_be_a_task && doubtful == Doubtful::Omitted
+    }
+
+    fn rank(&self, position: usize, doubtful: Doubtful) -> Rank {
         Rank {
             is_usual: true,
             doubt: match self.kind {
-                InstructionKind::Rule if self.certainty >= DOUBTFUL => 0,
-                _ => CERTAIN.saturating_sub(self.certainty),
+                InstructionKind::Rule if !self.is_doubtful(doubtful) => 0,
+                _ => CERTAIN.saturating_sub(self.certainty).max(1),
             },
             clarity: match self.strength {
                 CLEAR.. => Clarity::Strong,
@@ -235,6 +248,7 @@ fn found(
     rules_from: &[InstructionSource<'_>],
     earlier: &[Instruction],
     kept: &[Instruction],
+    doubtful: Doubtful,
 ) -> Vec<RankedInstruction> {
     // Instructions of an earlier summary are kept even if they are not recognized.
     let known = |one: &Instruction| {
@@ -243,6 +257,7 @@ fn found(
             instruction: one.clone(),
             strength: u32::MAX,
             certainty: CERTAIN,
+            may_be_a_task: false,
             was_quoted: true,
             kind: InstructionKind::Rule,
             changes_any: false,
@@ -293,7 +308,7 @@ fn found(
         }
         doubted[at].iter().for_each(|rule| changes[*rule].push(at));
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
-        let rank = found.rank(at);
+        let rank = found.rank(at, doubtful);
         ranks.push(match found.kind {
             InstructionKind::Kept => None,
             _ if replaces_kept.contains(&at) || doubted[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
@@ -316,7 +331,7 @@ fn found(
             is_rule: matches!(found.kind, InstructionKind::Rule | InstructionKind::Kept),
             is_doubtful: match rank {
                 Some(rank) => rank.doubt > 0,
-                None => found.kind == InstructionKind::Kept && found.certainty < DOUBTFUL,
+                None => found.kind == InstructionKind::Kept && found.is_doubtful(doubtful),
             },
             was_quoted: found.was_quoted,
             instruction: found.instruction,
@@ -399,6 +414,10 @@ pub fn detected(text: &str, speaker: Role) -> impl Iterator<Item = DetectedInstr
                 InstructionKind::Rule => CERTAIN,
                 _ => learned.change,
             },
+            may_be_a_task: formed.is_some_and(|strength| strength <= LISTED)
+                && !is_listed
+                && learned.rule < 0
+                && !sentence.has_any(&PROHIBITING),
             was_quoted: false,
             kind,
             changes_any: match kind {
@@ -409,6 +428,11 @@ pub fn detected(text: &str, speaker: Role) -> impl Iterator<Item = DetectedInstr
         })
     })
 }
+
+/// Words of a prohibition, which is a rule more often than an order is.
+const PROHIBITING: [&str; 9] = [
+    "avoid", "don't", "dont", "never", "no", "not", "only", "stop", "without",
+];
 
 /// Strength of an item of a list of rules, and of a sentence that revokes a rule, in half points.
 const LISTED: u32 = 5;
@@ -437,7 +461,7 @@ const WORK: usize = 8;
 
 /// The instructions that [`registry`] detects, except doubtful ones that no earlier summary quotes.
 pub(super) fn certain(rules_from: &[InstructionSource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
-    let all = found(rules_from, earlier, &[]);
+    let all = found(rules_from, earlier, &[], Doubtful::Few);
     let certain = within(&all, (u64::MAX, 0), |_| 1);
     certain
         .into_iter()

@@ -207,21 +207,29 @@ fn the_next_summary_of_the_same_messages_quotes_the_same() {
 fn a_handoff_quotes_doubtful_instructions_only_as_requests() {
     let [clear, doubtful] = unseen();
     let (rule, task) = (clear[0], doubtful[0]);
+    let tasks = [
+        task,
+        "Make sure the new function handles None and add a test.",
+        "Delete every file under tmp/.",
+    ];
     let handed = |previous: Option<&str>| {
+        let said = [&[rule][..], &tasks].concat();
         let facts = SessionFacts {
-            requests: [rule, task].map(Into::into).to_vec(),
+            requests: said.iter().map(|text| (*text).into()).collect(),
             ..SessionFacts::default()
         };
         let options = ExtractOptions {
             covered: Some(10_000),
             ..ExtractOptions::new(1000)
         };
-        let rules = [rule, task].map(of_user);
+        let rules: Vec<SummarySource<'_>> = said.into_iter().map(of_user).collect();
         hand_over(facts, &rules, &rules, previous, &options, &words).unwrap()
     };
     let first = handed(None);
     assert_eq!(first.instructions, [rule]);
-    assert_eq!(text::read(&first.text).facts.requests, [task]);
+    assert_eq!(text::read(&first.text).facts.requests, tasks);
+    // A conversation quotes its requests nowhere else.
+    assert_eq!(quoted(&tasks[1..], None, 100), tasks[1..]);
     // Those of an earlier summary are kept.
     let block = [task].map(|text| Instruction::new(Some(Role::User), text));
     let previous = text::beginning(&head(&[]), &block);
