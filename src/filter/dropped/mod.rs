@@ -9,7 +9,10 @@ use super::compact::facts::outcome::CallOutcome;
 use super::compact::facts::{tool, working_directory};
 use super::diff::{DiffEntry, SUMMARY};
 use super::phrase::contains_words;
-use super::summarize::{is_harness, sentence_ranges, standing_instructions, without_list_mark};
+use super::summarize::{
+    InstructionSource, detected, is_harness, replaced_instructions, sentence_ranges, without_list_mark,
+};
+use crate::model::message::Role;
 use crate::model::named_enum::named_enum;
 use crate::model::session::Session;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -81,6 +84,9 @@ const SENTENCE: std::ops::RangeInclusive<usize> = 12..=400;
 /// Maximum characters of a command or an error line: summaries quote no more.
 const QUOTED: usize = 120;
 
+/// Maximum bytes of a tool result that is searched. A longer one lists files, or quotes one, which can be read again.
+const SHORT: usize = 500;
+
 /// Returns the facts of `a`, sorted by kind and then by message, and whether `b` contains them.
 pub fn facts(session: &Session, a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec<Fact> {
     let mut found = FoundFacts::new(working_directory(session));
@@ -88,6 +94,8 @@ pub fn facts(session: &Session, a: &[DiffEntry<'_>], b: &[DiffEntry<'_>]) -> Vec
         found.take(at, entry, a);
     }
     let mut facts = found.facts;
+    let replaced = replaced_instructions(&found.instructions);
+    facts.retain(|fact| fact.kind != FactKind::Rule || !replaced.contains(&fact.text));
     let patterns: Vec<String> = facts.iter().map(|fact| folded(fact.searched())).collect();
     let mut kept = vec![false; facts.len()];
     // Building fails if the patterns exceed memory limits; then no fact counts as kept.
@@ -164,6 +172,8 @@ struct FoundFacts {
     known: HashMap<(FactKind, String), usize>,
     /// The directory of the session: summaries show paths relative to it.
     directory: Option<String>,
+    /// The instructions of each message.
+    instructions: Vec<InstructionSource<'static>>,
 }
 
 impl FoundFacts {
@@ -172,6 +182,7 @@ impl FoundFacts {
             facts: Vec::new(),
             known: HashMap::new(),
             directory,
+            instructions: Vec::new(),
         }
     }
 
@@ -200,12 +211,17 @@ impl FoundFacts {
                         self.push(FactKind::Error, &outcome.failure(QUOTED), at);
                     }
                 }
+                if text.len() <= SHORT {
+                    self.scan(&text, at);
+                }
                 return;
             }
             "user" | "system" | "developer" if !is_harness(&text) => {
-                standing_instructions(&text)
-                    .iter()
-                    .for_each(|rule| self.push(FactKind::Rule, rule, at));
+                let detected: Vec<_> = detected(&text, Role::User).collect();
+                let standing = detected.iter().filter(|one| one.is_standing());
+                standing.for_each(|rule| self.push(FactKind::Rule, rule.text(), at));
+                self.instructions
+                    .push(InstructionSource::Detected(detected.into()));
             }
             "user" | "system" | "developer" => return,
             _ => {}
@@ -223,16 +239,7 @@ impl FoundFacts {
                 self.push(FactKind::Question, sentence, at);
             }
         }
-        let mut scanned = Vec::new();
-        scan::scan(&text, &mut |kind, fact: &str| {
-            scanned.push((kind, fact.to_string()))
-        });
-        for (kind, fact) in scanned {
-            match kind {
-                FactKind::Path => self.path(&fact, at),
-                _ => self.push(kind, &fact, at),
-            }
-        }
+        self.scan(&text, at);
         for call in entry
             .message()
             .map(|message| message.tool_calls())
@@ -248,6 +255,14 @@ impl FoundFacts {
                 CallSubject::Plan(_) | CallSubject::Other => {}
             }
         }
+    }
+
+    /// Takes what the form of a word shows to be a fact.
+    fn scan(&mut self, text: &str, at: usize) {
+        scan::scan(text, &mut |kind, fact| match kind {
+            FactKind::Path => self.path(fact, at),
+            _ => self.push(kind, fact, at),
+        });
     }
 
     fn path(&mut self, path: &str, at: usize) {

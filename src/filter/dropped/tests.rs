@@ -77,3 +77,20 @@ fn an_answered_question_is_not_open() {
         .collect();
     assert_eq!(questions, [2]);
 }
+
+#[test]
+fn short_tool_results_are_searched_and_replaced_rules_are_not_counted() {
+    let short =
+        r#"{"role":"tool","tool_call_id":"c","content":"24 passed, p95 412 ms, see target/report.html"}"#;
+    let listing: String = (0..100).map(|nth| format!("src/a{nth}.rs\\n")).collect();
+    let listing = format!(r#"{{"role":"tool","tool_call_id":"d","content":"{listing}"}}"#);
+    let revoked = r#"{"role":"user","content":"From now on answer in American English."}"#;
+    let found = lost(&[HEADER, RULE, CALL, short, &listing, revoked], &[HEADER]);
+    let texts = |kind| -> Vec<String> {
+        let facts = found.iter().filter(|(found, ..)| *found == kind);
+        facts.map(|(_, text, ..)| text.clone()).collect()
+    };
+    assert_eq!(texts(FactKind::Rule), ["From now on answer in American English."]);
+    assert_eq!(texts(FactKind::Figure), ["412 ms"]);
+    assert_eq!(texts(FactKind::Path), ["src/a.rs", "target/report.html"]);
+}

@@ -63,7 +63,8 @@ pub use instructions::strength;
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
 pub use quoted_instructions::{
-    DetectedInstruction, GivenRule, InstructionSource, Instructions, detected, standing_instructions,
+    DetectedInstruction, GivenRule, InstructionSource, Instructions, detected, replaced_instructions,
+    standing_instructions,
 };
 use quoted_instructions::{Doubtful, SelectedInstructions};
 pub(in crate::filter) use reader::{TextReader, read_all};

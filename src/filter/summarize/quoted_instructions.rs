@@ -218,8 +218,14 @@ enum InstructionKind {
 }
 
 impl DetectedInstruction {
-    fn text(&self) -> &str {
+    /// The sentence.
+    pub fn text(&self) -> &str {
         &self.instruction.text
+    }
+
+    /// Whether it sets or ends a standing instruction, rather than only may change one.
+    pub fn is_standing(&self) -> bool {
+        !matches!(self.kind, InstructionKind::Changes | InstructionKind::Doubts)
     }
 
     fn is_doubtful(&self, doubtful: Doubtful) -> bool {
@@ -375,10 +381,18 @@ fn doubts(found: &DetectedInstruction) -> bool {
         })
 }
 
+/// The texts of the instructions that later ones replace.
+pub fn replaced_instructions(sources: &[InstructionSource<'_>]) -> HashSet<String> {
+    let all = found(sources, &[], &[], Doubtful::Few).into_iter();
+    all.filter(|one| one.is_replaced)
+        .map(|one| one.instruction.text)
+        .collect()
+}
+
 /// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
     detected(text, Role::User)
-        .filter(|found| !matches!(found.kind, InstructionKind::Changes | InstructionKind::Doubts))
+        .filter(DetectedInstruction::is_standing)
         .map(|found| found.instruction.text)
         .collect()
 }

@@ -25,7 +25,8 @@ use convo::model::view::View;
 /// compared. Ids, times and metadata of messages are not compared. Status 0: equal; 1: different.
 ///
 /// --dropped lists the content of A that B lacks: standing instructions, decisions, open questions, paths, commands,
-/// errors, figures, dates, addresses and identifiers, recognized by their form.
+/// errors, figures, dates, addresses and identifiers, recognized by their form. Instructions that a later message of A
+/// replaces are not listed. Tool results of more than 500 bytes are searched for errors only.
 #[derive(Args, Debug)]
 #[command(before_long_help = "Examples:
   convo diff before.jsonl after.jsonl
