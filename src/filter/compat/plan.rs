@@ -90,9 +90,16 @@ pub fn plan(
     };
     let stamp = stamp(&about.strategy)?;
     let line = choice.reshaping.event(session, &view, &about, &stamp)?;
+    let mut change = describe_change(was, now, &choice, &history);
+    if let Some(budget) = strategy.estimated_budget().filter(|budget| now.tokens > *budget) {
+        let name = system.name();
+        change.push_str(&format!(
+            "; more than the budget of {budget}, which {name} compares with an estimate without tool calls"
+        ));
+    }
     Ok(CompactionOutcome {
         report: report::of(&work, &history, strategy, &choice, now),
-        plan: Plan::Lines(vec![line], describe_change(was, now, &choice, &history)),
+        plan: Plan::Lines(vec![line], change),
         smallest,
     })
 }

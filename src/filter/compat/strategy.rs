@@ -102,6 +102,14 @@ impl CompatStrategy {
         }
     }
 
+    /// The budget that the system compares with its own estimate, whichever tokenizer is chosen.
+    pub(super) fn estimated_budget(&self) -> Option<u64> {
+        match self {
+            CompatStrategy::Penguiflow(options) => Some(options.total).filter(|total| *total > 0),
+            _ => None,
+        }
+    }
+
     /// Whether the strategy drops a part of a text without a placeholder.
     pub(super) fn shortens(&self) -> bool {
         matches!(

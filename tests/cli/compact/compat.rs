@@ -228,6 +228,11 @@ fn an_unreachable_limit_is_reported() {
     assert_eq!(ids(&run), ["s", "u4", "a4", "t4", "r4"]);
     let run = compat(&["penguiflow", "--budget", "9", "--overflow", "error"], &session).status(1);
     assert_eq!(run.out(), session);
+    // Its estimate leaves out calls and results.
+    let run = compat(&["penguiflow", "--budget", "300"], &session).status(0);
+    let reported =
+        "more than the budget of 300, which penguiflow compares with an estimate without tool calls";
+    assert!(run.stderr.contains(reported), "{run}");
 }
 
 #[test]
