@@ -58,6 +58,20 @@ impl Head {
     }
 }
 
+/// A summary that this program wrote, without the lines of a tag in which another program stores summaries: `<tag>` before
+/// the first record, and `</tag>` after it. Other summaries are unchanged.
+pub(super) fn without_tag(summary: &str) -> Cow<'_, str> {
+    let tagged = || {
+        let (tag, rest) = summary.split_once('\n')?;
+        let name = tag.strip_prefix('<')?.strip_suffix('>')?;
+        Head::read(rest.lines().next()?)?;
+        let end = format!("\n</{name}>");
+        let (before, after) = rest.split_once(&end)?;
+        (after.is_empty() || after.starts_with('\n')).then(|| format!("{before}{after}"))
+    };
+    tagged().map_or(Cow::Borrowed(summary), Cow::Owned)
+}
+
 /// Splits a summary into records, each beginning with its first line. A summary by another program is one record.
 pub(super) fn records(summary: &str) -> Vec<&str> {
     let begins = |line: &str| Head::read(line.trim_end_matches('\n')).is_some();

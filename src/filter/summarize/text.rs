@@ -14,7 +14,7 @@
 
 use super::block::{self, Instruction};
 use super::entry::{QuotedText, SentencePosition, entry, write_lines};
-use super::frame::{Head, joined, records};
+use super::frame::{Head, joined, records, without_tag};
 use super::handoff::{self, GAP, Heading, SessionFacts};
 use super::{Dates, dates};
 use jiff::civil::Date;
@@ -110,7 +110,8 @@ pub(super) fn write_onto<'e>(
 
 /// Parses an earlier summary. If another program wrote it, every line after the block is an entry.
 pub(super) fn read(summary: &str) -> Earlier {
-    let records = records(summary.trim_matches('\n')).into_iter().map(record);
+    let summary = without_tag(summary.trim_matches('\n'));
+    let records = records(&summary).into_iter().map(record);
     records.reduce(Earlier::and).unwrap_or_default()
 }
 

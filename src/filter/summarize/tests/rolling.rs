@@ -121,6 +121,27 @@ fn date_marks_are_removed_and_restored_with_their_day() {
 }
 
 #[test]
+fn a_summary_in_the_tag_of_another_program_is_continued() {
+    let earlier = "[summary of 9 messages]\nstanding instructions:\n- Bananas.\nuser: The canoe is blue.";
+    let later = [source("a", Role::User, "", "The hut is red.")];
+    let options = ExtractOptions {
+        covered: Some(1000),
+        ..ExtractOptions::new(100)
+    };
+    let next = |previous: &str| extract(&later, &[], Some(previous), &options, &words).unwrap();
+    let expected = next(earlier);
+    assert!(expected.text.starts_with("[summary of 10 messages]"));
+    assert_eq!(next(&format!("<memory>\n{earlier}\n</memory>")), expected);
+    // Not the tag of a summary of this program.
+    for other in [
+        format!("<memory>\n{earlier}"),
+        format!("<memory>\nNo head.\n{earlier}\n</memory>"),
+    ] {
+        assert_ne!(next(&other), expected);
+    }
+}
+
+#[test]
 fn kept_instructions_remain_until_they_are_disabled() {
     let previous = "[summary of 9 messages]\nstanding instructions:\n- Speak softly,\n  and slowly.\n- Bananas.\n\
                     user: The valve is in the cellar.";
