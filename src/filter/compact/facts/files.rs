@@ -1,7 +1,8 @@
 //! The files that calls and shell commands read and change.
 
+use super::FactReader;
+use super::near_path::near;
 use super::shell_changes::ShellChange;
-use super::{FactReader, near};
 use crate::filter::summarize::handoff::Success;
 
 impl FactReader<'_, '_, '_> {

@@ -1,9 +1,10 @@
 //! A tool result in one line: the file that was read or changed, the command and its outcome, or the arguments of
 //! another tool. A line of the result is quoted only if it is the whole result or the outcome.
 
+use super::near_path::near;
 use super::outcome::CallOutcome;
+use super::placeholders;
 use super::tool::{self, CallSubject};
-use super::{near, placeholders};
 use crate::filter::compact::state::CompactionState;
 use crate::filter::phrase::one_line;
 use crate::filter::summarize::handoff::{Command, CommandPurpose, first};

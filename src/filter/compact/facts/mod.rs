@@ -4,6 +4,7 @@ mod arguments;
 mod file_error;
 mod files;
 pub(super) mod line;
+mod near_path;
 mod note_units;
 pub(in crate::filter) mod outcome;
 mod patch;
@@ -20,6 +21,7 @@ use crate::filter::summarize::{is_harness, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
+use near_path::near;
 use note_units::note_units;
 use outcome::CallOutcome;
 use std::borrow::Cow;
@@ -123,12 +125,6 @@ pub(in crate::filter) fn working_directory(session: &Session) -> Option<String> 
         let members = json::members(metadata, Dialect::Strict)?;
         members.into_iter().find_map(|(_, value)| own(value))
     })
-}
-
-/// A path, relative to this directory if it is inside.
-fn near<'p>(place: Option<&str>, path: &'p str) -> &'p str {
-    let inside = place.and_then(|place| path.strip_prefix(place));
-    inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
 
 struct FactReader<'w, 's, 'f> {
