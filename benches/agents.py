@@ -6,8 +6,8 @@ FIXTURES contains compaction/agents/*.json, one per session: the file, its reque
 errors, todo items, last reply. The environment variables SHARES (5,10,25) and OPTIONS (further options of compact)
 configure the run; EACH=1 prints each session.
 
-A fact is kept if the messages for a model contain its text, ignoring white space. If the budget is not met, nothing
-counts as kept.
+A fact is kept if the messages for a model contain its text, ignoring white space; of a request, the share of its
+sentences counts. If the budget is not met, nothing counts as kept.
 """
 import glob, json, os, re, subprocess, sys, time
 
@@ -53,10 +53,20 @@ def shown(lines):
     return re.sub(r"\s+", " ", "\n".join(found))
 
 
+def parts(kind, fact):
+    """The texts that together are a fact: the sentences of a request, each of which may be quoted in another place, and a
+    command without the directory in which it runs."""
+    if kind in ("goal", "newest", "requests"):
+        sentences = re.split(r"(?<=[.!?])\s+|\n+", fact)
+        return [sentence.strip() for sentence in sentences if sentence.strip()]
+    return [re.sub(r"^cd \S+ && ", "", fact)] if kind == "commands" else [fact]
+
+
 def kept(facts, kind, text):
     wanted = facts[kind] if isinstance(facts[kind], list) else [facts[kind]]
-    wanted = [re.sub(r"\s+", " ", one) for one in wanted if one]
-    return sum(one in text for one in wanted) / len(wanted) if wanted else None
+    wanted = [parts(kind, one) for one in wanted if one]
+    found = lambda one: sum(re.sub(r"\s+", " ", part) in text for part in one) / len(one)
+    return sum(map(found, wanted)) / len(wanted) if wanted else None
 
 
 for program in programs:
