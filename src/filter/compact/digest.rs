@@ -1,6 +1,7 @@
 //! One line for a whole exchange: the question, the tool calls with their results, and the answer.
 //! Source of the format: the design of goaitools' compactors, and convo's vectors for it.
 
+use crate::filter::summarize::without_sentences;
 use crate::model::message::{Message, Role};
 use std::collections::{HashMap, VecDeque};
 
@@ -9,8 +10,12 @@ const TEXT: usize = 120;
 /// Most code points of a call's arguments and of its result.
 const CALL: usize = 80;
 
-/// Builds the digest of an exchange's messages, without system messages.
-pub fn exchange(messages: &[Message<'_>]) -> String {
+/// Precedes the standing instructions, one per line, from which a later compaction detects them again.
+const INSTRUCTIONS: &str = "standing instructions:";
+
+/// Builds the digest of an exchange's messages, without system messages. These standing instructions of the user follow
+/// whole, instead of being shortened with the rest of the text.
+pub fn exchange(messages: &[Message<'_>], instructions: &[&str]) -> String {
     let mut results: HashMap<String, VecDeque<String>> = HashMap::new();
     for message in messages.iter().filter(|message| message.role() == Role::Tool) {
         let id = message.tool_call_id().unwrap_or_default().into_owned();
@@ -21,7 +26,8 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
     }
     let messages_of = |role: Role| messages.iter().filter(move |message| message.role() == role);
     let mut parts: Vec<String> = messages_of(Role::User)
-        .map(|message| format!("user: {}", short(&message.text(), TEXT)))
+        .filter_map(|message| without_sentences(message.text(), instructions))
+        .map(|text| format!("user: {}", short(&text, TEXT)))
         .collect();
     for call in messages.iter().flat_map(Message::tool_calls) {
         let result = results.get_mut(call.id.as_ref()).and_then(VecDeque::pop_front);
@@ -36,7 +42,15 @@ pub fn exchange(messages: &[Message<'_>]) -> String {
     if let Some(answer) = answers.rfind(|text| !text.is_empty()) {
         parts.push(format!("assistant: {answer}"));
     }
-    format!("[digest of {} messages] {}", messages.len(), parts.join(" | "))
+    let mut digest = format!("[digest of {} messages] {}", messages.len(), parts.join(" | "));
+    if !instructions.is_empty() {
+        digest.push_str(&format!("\n{INSTRUCTIONS}"));
+    }
+    for text in instructions {
+        digest.push_str("\n- ");
+        digest.push_str(&short(text, usize::MAX));
+    }
+    digest
 }
 
 /// Collapses white space to single spaces and limits the length; shortened text ends in three dots.
@@ -51,7 +65,7 @@ fn short(text: &str, most: usize) -> String {
             out.push(' ');
             length += 1;
         }
-        for character in word.chars().take(most + 1) {
+        for character in word.chars().take(most.saturating_add(1)) {
             out.push(character);
             length += 1;
         }

@@ -10,7 +10,7 @@ use crate::model::message::{Message, MessagePart, Role};
 use crate::model::view::Item;
 use jiff::civil::Date;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The day of each item: its own, or that of the messages with times before and after if these share a day.
 pub fn days(work: &CompactionState<'_>) -> Vec<Option<Date>> {
@@ -149,34 +149,44 @@ pub(in crate::filter) fn rules<'w>(
         let text = record.message().map(|message| message.text());
         text.is_some_and(|text| copies.contains(&*text))
     };
-    rules_from(work, style, |line| {
+    rules_from(work, style, &stays, |line| {
         !shown.contains(&line) && (copies.is_empty() || !is_copied(line))
     })
 }
 
-/// The sources of standing instructions among these items.
+/// The sources of standing instructions among these items, and those that this compaction removes from kept messages.
 pub fn rules_in<'w>(
     work: &'w CompactionState<'_>,
     style: &SummaryStyle,
     items: &[usize],
+    stays: impl Fn(usize) -> bool,
 ) -> Vec<InstructionSource<'w>> {
     let items = items.iter().filter_map(|at| work.view.items[*at].line());
     let lines: HashSet<usize> = items.collect();
-    rules_from(work, style, |line| lines.contains(&line))
+    rules_from(work, style, stays, |line| lines.contains(&line))
 }
 
 fn rules_from<'w>(
     work: &'w CompactionState<'_>,
     style: &SummaryStyle,
+    stays: impl Fn(usize) -> bool,
     is_searched: impl Fn(usize) -> bool,
 ) -> Vec<InstructionSource<'w>> {
     match style.instructions {
         Instructions::Off => Vec::new(),
         Instructions::Auto => {
-            let lines = work.instructing().iter().filter(|(line, _)| is_searched(*line));
-            lines
-                .map(|(_, detected)| InstructionSource::Detected(Cow::Borrowed(detected)))
-                .collect()
+            let shortened = shortened_requests(work, stays);
+            let lines = work.instructing().iter();
+            let sources = lines.filter_map(|(line, detected)| match shortened.get(line) {
+                _ if is_searched(*line) => Some(Cow::Borrowed(&detected[..])),
+                Some((before, now)) => {
+                    let is_lost = |text: &str| before.contains(text) && !now.contains(text);
+                    let lost = detected.iter().filter(|found| is_lost(found.text())).cloned();
+                    Some(Cow::Owned(lost.collect()))
+                }
+                None => None,
+            });
+            sources.map(InstructionSource::Detected).collect()
         }
         // A given instruction may name any message.
         Instructions::Given(_) => {
@@ -192,6 +202,19 @@ fn rules_from<'w>(
             sources.collect()
         }
     }
+}
+
+/// The texts of the kept user messages that this compaction shortens, before and after it, by line.
+fn shortened_requests<'w>(
+    work: &'w CompactionState<'_>,
+    stays: impl Fn(usize) -> bool,
+) -> HashMap<usize, (Cow<'w, str>, Cow<'w, str>)> {
+    let items = (0..work.items.len()).filter(|at| work.items[*at].is_user() && work.is_changed(*at));
+    let texts = items.filter(|at| stays(*at)).filter_map(|at| {
+        let before = work.view.items[at].message(work.session)?.text();
+        Some((work.view.items[at].line()?, (before, work.message(at)?.text())))
+    });
+    texts.collect()
 }
 
 #[cfg(test)]

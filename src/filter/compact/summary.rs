@@ -223,7 +223,7 @@ pub(in crate::filter) fn summary_of_span(
     };
     let (rules, style) = match stands {
         Some(text) => (
-            rules_in(work, style, span.covered),
+            rules_in(work, style, span.covered, span.stays),
             without_known_rules(style, text),
         ),
         None => (rules(work, style, span.stays), style.clone()),

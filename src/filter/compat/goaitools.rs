@@ -184,7 +184,7 @@ pub fn design(
             .filter_map(|at| history.message(at))
             .collect();
         let calls = messages.iter().any(|message| message.calls_tools());
-        (digests && calls).then(|| encode_message("user", &digest::exchange(&messages)))
+        (digests && calls).then(|| encode_message("user", &digest::exchange(&messages, &[])))
     };
     let mut inserts = Vec::new();
     let mut fits = true;

@@ -218,8 +218,8 @@ impl FoundFacts {
             }
             "user" | "system" | "developer" if !is_harness(&text) => {
                 let detected: Vec<_> = detected(&text, Role::User).collect();
-                let standing = detected.iter().filter(|one| one.is_standing());
-                standing.for_each(|rule| self.push(FactKind::Rule, rule.text(), at));
+                let standing = detected.iter().filter_map(|one| one.standing());
+                standing.for_each(|rule| self.push(FactKind::Rule, rule, at));
                 self.instructions
                     .push(InstructionSource::Detected(detected.into()));
             }

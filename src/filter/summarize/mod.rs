@@ -207,7 +207,7 @@ pub fn extract(
         texts + previous.map_or(0, count)
     });
     let longest = text_units::longest(options.budget, covered);
-    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced));
+    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced).map(String::as_str));
     let mut units = Units::of(sources, earlier.entries, longest, &registered, count);
     if !registered.is_empty() {
         units.retain(|text| !registered.has(text));
@@ -266,7 +266,7 @@ pub fn hand_over(
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
-    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced));
+    let registered = RegisteredSentences::of(instructions.iter().chain(&replaced).map(String::as_str));
     facts
         .earlier
         .retain(|entry| !harness::is_around_summary(&entry.text) && !registered.has(&entry.text));
@@ -309,6 +309,14 @@ pub fn hand_over(
         instructions,
         text,
     })
+}
+
+/// The other sentences of a text that contains these; none if there are no others.
+pub(in crate::filter) fn without_sentences<'t>(
+    text: Cow<'t, str>,
+    sentences: &[&str],
+) -> Option<Cow<'t, str>> {
+    RegisteredSentences::of(sentences.iter().copied()).remove_from(text)
 }
 
 /// Whether an earlier summary is a handoff.

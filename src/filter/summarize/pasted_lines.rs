@@ -44,7 +44,9 @@ pub(super) fn announces_rules(line: &str) -> bool {
         .strip_suffix(':')
         .or_else(|| line.strip_prefix('#'));
     lead.is_some_and(|lead| {
-        words(lead).any(|word| RULES.contains(&&*word)) && !words(lead).any(|word| word.ends_with("'s"))
+        lead == "standing instructions"
+            || words(lead).any(|word| RULES.contains(&&*word))
+                && !words(lead).any(|word| word.ends_with("'s"))
     })
 }
 

@@ -223,9 +223,10 @@ impl DetectedInstruction {
         &self.instruction.text
     }
 
-    /// Whether it sets or ends a standing instruction, rather than only may change one.
-    pub fn is_standing(&self) -> bool {
-        !matches!(self.kind, InstructionKind::Changes | InstructionKind::Doubts)
+    /// The sentence, if it sets a rule or ends one for certain.
+    pub fn standing(&self) -> Option<&str> {
+        let is_standing = !matches!(self.kind, InstructionKind::Changes | InstructionKind::Doubts);
+        is_standing.then(|| self.text())
     }
 
     fn is_doubtful(&self, doubtful: Doubtful) -> bool {
@@ -391,9 +392,9 @@ pub fn replaced_instructions(sources: &[InstructionSource<'_>]) -> HashSet<Strin
 
 /// The standing instructions in a text, detected by form or learned weights.
 pub fn standing_instructions(text: &str) -> Vec<String> {
-    detected(text, Role::User)
-        .filter(DetectedInstruction::is_standing)
-        .map(|found| found.instruction.text)
+    let found = detected(text, Role::User);
+    found
+        .filter_map(|found| found.standing().map(str::to_string))
         .collect()
 }
 

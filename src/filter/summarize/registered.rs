@@ -13,13 +13,13 @@ pub(super) struct RegisteredSentences<'i> {
 }
 
 impl<'i> RegisteredSentences<'i> {
-    pub fn of(instructions: impl IntoIterator<Item = &'i String>) -> RegisteredSentences<'i> {
-        let instructions: Vec<&String> = instructions.into_iter().collect();
+    pub fn of(instructions: impl IntoIterator<Item = &'i str>) -> RegisteredSentences<'i> {
+        let instructions: Vec<&str> = instructions.into_iter().collect();
         let longest = instructions.iter().map(|text| text.len()).max();
         let mut lengths = vec![false; longest.map_or(0, |longest| longest + 1)];
         instructions.iter().for_each(|text| lengths[text.len()] = true);
         RegisteredSentences {
-            texts: instructions.into_iter().map(String::as_str).collect(),
+            texts: instructions.into_iter().collect(),
             lengths,
         }
     }

@@ -87,7 +87,7 @@ fn digest_of(work: &CompactionState<'_>, span: &CoveredRange, previous: Option<&
     let messages: Vec<_> = items
         .filter_map(|at| work.view.items[*at].message(work.session))
         .collect();
-    let line = digest::exchange(&messages);
+    let line = digest::exchange(&messages, &[]);
     match previous {
         Some(previous) => format!("{previous}\n{line}"),
         None => line,

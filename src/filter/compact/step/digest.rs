@@ -4,6 +4,7 @@ use super::super::digest;
 use super::super::placeholders;
 use super::super::state::{AtomLevel, CompactionState};
 use super::EnoughFn;
+use crate::filter::summarize::DetectedInstruction;
 use crate::model::json::{self, ObjectBuilder};
 use crate::model::message::Message;
 
@@ -36,12 +37,22 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(placeholders::has_marks) {
         return None;
     }
+    let instructing = work.instructing();
+    let detected = items.iter().filter_map(|at| {
+        let line = work.view.items[*at].line()?;
+        let nth = instructing.binary_search_by_key(&line, |(line, _)| *line).ok()?;
+        Some(&instructing[nth].1)
+    });
+    let instructions: Vec<&str> = detected
+        .flatten()
+        .filter_map(DetectedInstruction::standing)
+        .collect();
     let ends = [*items.first()?, *items.last()?].map(|at| work.id(at));
     let covers = json::wrapped("convo", json::wrapped("digest", json::texts(ends)));
     let mut body = ObjectBuilder::default();
     // A user message of category `context` may lead a view, begins no exchange, and can be dropped later.
     body.text("role", "user")
-        .text("content", &digest::exchange(&messages))
+        .text("content", &digest::exchange(&messages, &instructions))
         .text("category", "context")
         .raw("metadata", covers);
     Some(body.finish())

@@ -17,6 +17,7 @@ mod newest;
 mod outcomes;
 mod pieces;
 mod repeated;
+mod rules;
 pub(in crate::filter) mod sessions;
 mod spare;
 mod stays;

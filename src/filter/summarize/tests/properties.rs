@@ -204,7 +204,7 @@ proptest! {
     ) {
         let ids: Vec<String> = (0..messages.len()).map(|id| format!("m{id}")).collect();
         let sources = sources(&messages, &ids);
-        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);
+        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of([]), &count);
         let options = ExtractOptions::new(budget);
         let picked = choosing(&units).choose(budget, Fading::Half);
         let beginning = text::beginning(&head(&sources), &[]);
@@ -219,7 +219,7 @@ proptest! {
         let sources = sources(&messages, &ids);
         let lines = LineTokens::of(Tokenizer::DEFAULT);
         let count = |text: &str| lines.count(text);
-        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of(&[]), &count);
+        let units = Units::of(&sources, Vec::new(), 160, &RegisteredSentences::of([]), &count);
         let whole = ExtractOptions::new(u64::MAX);
         let parts = ExtractOptions { seam: lines.seam(), ..whole.clone() };
         let picked: Vec<usize> = (0..units.len()).rev().collect();
