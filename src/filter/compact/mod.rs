@@ -7,6 +7,7 @@ pub(super) mod explain;
 pub(in crate::filter) mod facts;
 mod goal;
 pub mod head_tail;
+mod kept_atom;
 mod level_options;
 mod levels;
 mod optimize;

@@ -2,12 +2,12 @@
 //! long kept messages, and may cut an exchange after its request.
 
 use super::goal::CompactionGoal;
+use super::kept_atom::{KeptAtom, shortened_atom};
 use super::options::CompactOptions;
 use super::prefix::{self, SummaryLimit};
-use super::spend::{self, KeptAtom};
+use super::spend;
 use super::state::{AtomLevel, CompactionState, ViewEntry, summary_cost};
-use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST, capped};
-use super::step::mask;
+use super::step::cap::{AnsweredCalls, CAPS, Cap, LOWEST};
 use super::step::media::newest_user;
 use super::{facts, summary};
 use crate::model::json;
@@ -58,12 +58,13 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     if options.drop_order.is_empty() && options.shares.is_empty() {
         work.take_back();
     }
-    let start = (work.items.len() <= MANY).then(|| work.clone());
     let answered: AnsweredCalls = work
         .owners
         .values()
         .map(|owner| (owner.caller, owner.nth))
         .collect();
+    let waiting = shorten_waiting(work, options, &answered, budget);
+    let start = (work.items.len() <= MANY).then(|| work.clone());
     let places = kept_atoms(work);
     let room = budget.saturating_sub(work.undroppable_tokens() + places.fixed);
     let floor: Vec<KeptAtom> = places
@@ -108,6 +109,10 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
                 *work = again;
             }
         }
+        if let Some((atoms, start)) = waiting {
+            let shorten = |atom, cap| shortened_atom(&start, options, &answered, atom, cap);
+            spend::run(work, &start, budget, atoms.into_iter(), &shorten);
+        }
         let atoms = places.request.iter().chain(places.newest.iter().rev()).copied();
         let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
         spend::run(
@@ -125,6 +130,30 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     if !target.is_met(work) {
         work.drop_summary();
     }
+}
+
+/// Shortens the results of groups that wait for others, if they take more than half of the tokens; returns these groups
+/// and the state before.
+fn shorten_waiting<'s>(
+    work: &mut CompactionState<'s>,
+    options: &CompactOptions,
+    answered: &AnsweredCalls,
+    budget: u64,
+) -> Option<(Vec<usize>, CompactionState<'s>)> {
+    let waits = |atom: &usize| work.waits(*atom) && !work.atoms[*atom].pinned;
+    let waiting: Vec<usize> = (0..work.atoms.len()).filter(waits).collect();
+    let most = budget.saturating_sub(work.undroppable_tokens()) / 2 / (waiting.len() as u64).max(1);
+    if waiting.iter().all(|atom| work.atom_tokens(*atom) <= most) {
+        return None;
+    }
+    let start = work.clone();
+    for atom in &waiting {
+        let shorten = |cap| shortened_atom(&start, options, answered, *atom, cap);
+        spend::widest(most, shorten)
+            .unwrap_or_else(|| shorten(Some(LOWEST)))
+            .apply(work);
+    }
+    Some((waiting, start))
 }
 
 fn fill(
@@ -291,47 +320,6 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
         begins,
         fixed: fixed.iter().map(|atom| work.atom_tokens(*atom)).sum(),
     }
-}
-
-/// A message group shortened to a cap; without a cap, unchanged.
-fn shortened_atom(
-    work: &CompactionState<'_>,
-    options: &CompactOptions,
-    answered: &AnsweredCalls,
-    atom: usize,
-    cap: Option<Cap>,
-) -> KeptAtom {
-    let mut kept = KeptAtom {
-        atom,
-        changes: Vec::new(),
-        tokens: 0,
-    };
-    for at in &work.atoms[atom].items {
-        let mut changed = cap.and_then(|cap| capped(work, options, answered, *at, cap));
-        // A placeholder may be even smaller.
-        if cap == Some(LOWEST)
-            && work.is_result(*at)
-            && work.may_change(*at)
-            && !mask::excludes(work, &options.mask, *at)
-        {
-            let marked = mask::result(work, *at);
-            let tokens =
-                |kept: &Option<(Vec<u8>, u64)>| kept.as_ref().map_or(u64::MAX, |(_, tokens)| *tokens);
-            changed = if tokens(&marked) < tokens(&changed) {
-                marked
-            } else {
-                changed
-            };
-        }
-        match changed {
-            Some((body, tokens)) => {
-                kept.tokens += tokens;
-                kept.changes.push((*at, body, tokens));
-            }
-            None => kept.tokens += work.items[*at].now,
-        }
-    }
-    kept
 }
 
 /// Chooses the groups to keep in addition to the fixed ones: the request, the newest groups, and earlier ones until one

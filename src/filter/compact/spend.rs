@@ -1,26 +1,8 @@
 //! Spends the tokens that a choice of messages leaves: shortened messages get back as much of their middle as fits.
 
+use super::kept_atom::KeptAtom;
 use super::state::{AtomLevel, CompactionState};
 use super::step::cap::Cap;
-
-/// A kept message group: its changed lines and its tokens afterwards.
-pub struct KeptAtom {
-    pub atom: usize,
-    pub changes: Vec<(usize, Vec<u8>, u64)>,
-    pub tokens: u64,
-}
-
-impl KeptAtom {
-    /// Sets the changed lines.
-    pub fn apply(self, work: &mut CompactionState<'_>) {
-        for (at, body, tokens) in self.changes {
-            work.set(at, &body, tokens);
-            let atom = &mut work.atoms[self.atom];
-            atom.level = atom.level.max(AtomLevel::HeadTail);
-            atom.reason = "head+tail";
-        }
-    }
-}
 
 /// The caps to try, in sixteenths of the tokens that a group may have: a result may have as many as its cap, another text
 /// twice as many, and a group may have several of both.

@@ -204,10 +204,14 @@ impl<'s> CompactionState<'s> {
         pending && Some(exchange) == self.newest() && !self.items[after..].iter().any(asks)
     }
 
-    /// Whether an item may be shortened: still in the view, and neither pinned nor waiting for results.
+    /// Whether an item may be shortened: still in the view, not pinned, and not a message with a call that waits for its
+    /// result.
     pub fn may_change(&self, at: usize) -> bool {
         let atom = self.items[at].atom().map(|atom| &self.atoms[atom]);
-        atom.is_some_and(|atom| atom.level < AtomLevel::Digest && !atom.pinned && !atom.pending)
+        let may = |atom: &Atom| {
+            atom.level < AtomLevel::Digest && !atom.pinned && (!atom.pending || self.is_result(at))
+        };
+        atom.is_some_and(may)
     }
 
     /// The current line of an item.

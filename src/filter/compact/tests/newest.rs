@@ -289,3 +289,28 @@ fn messages_that_fit_next_to_a_pinned_question_are_kept() {
         .unwrap();
     assert!(done.view.items.len() > 2, "not a summary and the question alone");
 }
+
+#[test]
+fn results_are_shortened_next_to_a_call_that_waits() {
+    let lines = [
+        message("user", 1, "", 3),
+        and_another(&call("c1", 3), "c2"),
+        result("c1", 2000),
+    ];
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let choices = Choices {
+        options: CompactOptions::default(),
+        budget: Some(500),
+        trigger: None,
+        pins: Vec::new(),
+        tokenizer: "chars4",
+    };
+    let (case, done) = Case::compacted(session, &choices);
+    let size = case.size(&done.after, &done.view).tokens;
+    assert!(
+        size <= case.was.tokens / 20 && size > case.was.tokens / 25,
+        "{size}"
+    );
+    assert_eq!(done.view.items[1].body(&done.after), lines[1].as_bytes());
+}
