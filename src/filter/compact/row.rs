@@ -41,6 +41,8 @@ struct KeptAtoms {
     asked: Option<usize>,
     /// The newest groups, which can only be kept together, oldest first.
     newest: Vec<usize>,
+    /// The index of the first of these groups; earlier ones are kept if they fit.
+    first: usize,
     /// Whether the row may begin at each group; in an open tool loop with reasoning, only at groups with reasoning.
     begins: Vec<bool>,
     /// Tokens of the groups that cannot change.
@@ -114,12 +116,11 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             spend::run(work, &start, budget, atoms.into_iter(), &shorten);
         }
         let atoms = places.request.iter().chain(places.newest.iter().rev()).copied();
-        let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
         spend::run(
             work,
             &start,
             budget,
-            atoms.chain((0..first).rev()),
+            atoms.chain((0..places.first).rev()),
             &|atom, cap| shortened_atom(&start, options, &answered, atom, cap),
         );
         return;
@@ -264,11 +265,12 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
         None if loops => (after..work.atoms.len()).rev().find(free),
         last => last,
     };
-    // If an open loop has fixed groups, keep all of its groups.
-    let parted = loops && fixed.iter().any(|atom| *atom >= after);
-    let first = match parted {
-        true => (after..work.atoms.len()).find(free),
-        false => last.and_then(|last| (after..=last).rev().find(|atom| begins[*atom] && free(atom))),
+    // An open loop with fixed groups begins at the first of these or before it.
+    let held = fixed.iter().copied().find(|atom| loops && *atom >= after);
+    let start = held.map(|held| (after..=held).rev().find(|atom| begins[*atom]).unwrap_or(after));
+    let first = match start {
+        Some(start) => Some(start),
+        None => last.and_then(|last| (after..=last).rev().find(|atom| begins[*atom] && free(atom))),
     };
     let mut newest: Vec<usize> = match (first.or(last), last) {
         (Some(first), Some(last)) => (first..=last).filter(free).collect(),
@@ -313,7 +315,9 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
     newest.extend(happened.filter(|last| Some(*last) != request && parted(last)));
     newest.sort_unstable();
     newest.dedup();
+    let first = newest.first().copied().into_iter().chain(start).min();
     KeptAtoms {
+        first: first.or(asked).unwrap_or(0),
         request,
         asked,
         newest,
@@ -362,14 +366,13 @@ fn row(
         left -= kept.tokens;
         row.push(kept);
     }
-    let first = places.newest.first().copied().or(places.asked).unwrap_or(0);
     let mut more = Vec::new();
     let mut whole = 0;
     let free = |atom: &usize| {
         let kept = &work.atoms[*atom];
         kept.level < AtomLevel::Digest && !kept.pinned && Some(*atom) != places.request
     };
-    for atom in (0..first).rev().filter(free) {
+    for atom in (0..places.first).rev().filter(free) {
         if work.waits(atom) {
             continue;
         }

@@ -150,6 +150,30 @@ fn an_open_loop_begins_with_its_reasoning() {
 }
 
 #[test]
+fn an_open_loop_is_cut_before_a_call_that_waits() {
+    let reasoning = r#""reasoning":[{"type":"thinking","thinking":"so","signature":"c2lnbmVk"}],"content""#;
+    let thinks = |id: &str| call(id, 30).replacen("\"content\"", reasoning, 1);
+    let mut lines = vec![message("user", 1, "", 5)];
+    for nth in 0..20 {
+        let id = format!("c{nth}");
+        lines.extend([thinks(&id), result(&id, 30)]);
+    }
+    lines.push(thinks("waiting"));
+    holds(&lines, false);
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let choices = Choices {
+        options: CompactOptions::default(),
+        budget: Some(400),
+        trigger: None,
+        pins: Vec::new(),
+        tokenizer: "chars4",
+    };
+    let case = Case::new(session, &choices);
+    case.plan(&case.before, &case.options).unwrap();
+}
+
+#[test]
 fn a_final_pinned_question_is_the_only_newest_message() {
     let replies = (0..6).flat_map(|nth| {
         let id = format!("c{nth}");
