@@ -5,6 +5,10 @@ use crate::error::Position;
 use crate::model::record::mark_length;
 use std::ops::Range;
 
+/// The lists of compressed and of live messages.
+pub const COMPRESSED: &str = "compressed_messages";
+pub const LIVE: &str = "messages";
+
 /// A top-level member, or the lines before the first one.
 #[derive(Debug)]
 pub struct Section<'a> {

@@ -1,6 +1,5 @@
 //! Converts between elements of a file and records.
 
-use super::NAME;
 use crate::format::kit::records::annotated_messages;
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -8,6 +7,9 @@ use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
 use crate::model::key;
 use crate::model::message::Message;
 use std::borrow::Cow;
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "aichat";
 
 /// The records of an element; `None` if it is not a message. The ids of calls without one are derived from their
 /// content and position.

@@ -33,7 +33,7 @@ use super::{FormatSpec, ReadFn};
 
 /// aichat's sessions, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: message::NAME,
     about: "aichat session in YAML",
     read: ReadFn::Document(read::read),
     model: Some("CLIENT:MODEL"),
@@ -48,7 +48,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a file.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "an aichat session",
     text: |text| {
         let messages = has_line(text, "messages:") || has_line(text, "compressed_messages:");
@@ -61,10 +61,3 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "aichat";
-
-/// The lists of compressed and of live messages.
-const COMPRESSED: &str = "compressed_messages";
-const LIVE: &str = "messages";

@@ -1,7 +1,8 @@
 //! Reads a file as a session.
 
-use super::layout::{self, ListElement, Section};
-use super::{COMPRESSED, LIVE, NAME, message, yaml};
+use super::layout::{self, COMPRESSED, LIVE, ListElement, Section};
+use super::message::{self, NAME};
+use super::yaml;
 use crate::error::{Error, Position, Result};
 use crate::format::kit::records::passthrough;
 use crate::format::native::{HeaderBuilder, HeaderSource};

@@ -1,9 +1,10 @@
 //! Writes a session as a file: unchanged elements keep their lines, others are encoded as aichat does.
 
 use super::element::element;
-use super::layout::{self, ListElement, Section};
+use super::layout::{self, COMPRESSED, LIVE, ListElement, Section};
+use super::message::NAME;
 use super::read::{self, ReadElement};
-use super::{COMPRESSED, LIVE, NAME, encode, yaml};
+use super::{encode, yaml};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;

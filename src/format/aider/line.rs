@@ -1,7 +1,12 @@
 //! Classifies the lines of a history.
 
-use super::BEGINS;
 use crate::model::time;
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "aider";
+
+/// Prefix of the line that starts a session.
+pub const BEGINS: &str = "# aider chat started at ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AiderLineKind<'a> {

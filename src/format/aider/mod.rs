@@ -29,7 +29,7 @@ use super::{FormatSpec, ReadFn, SessionCount};
 
 /// aider's chat history, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: line::NAME,
     about: "aider chat history in Markdown",
     read: ReadFn::Sessions(read::open),
     session_count: SessionCount::Many,
@@ -47,7 +47,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a history; without the line that starts a session it is a guess, which the reader reports.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "an aider chat history",
     text: |text| {
         let mut lines = text.split(|byte| *byte == b'\n').take(MAX_EXAMINED);
@@ -60,9 +60,3 @@ pub(super) const SIGNATURE: Signature = Signature {
 
 /// Maximum number of lines to examine.
 const MAX_EXAMINED: usize = 10_000;
-
-/// The name of the format's annotations.
-const NAME: &str = "aider";
-
-/// Prefix of the line that starts a session.
-const BEGINS: &str = "# aider chat started at ";

@@ -1,7 +1,6 @@
 //! Reads a file as sessions, one at a time.
 
-use super::NAME;
-use super::line::{self, AiderLineKind, without_outer};
+use super::line::{self, AiderLineKind, NAME, without_outer};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{LogSplitter, SessionLines};
 use crate::format::kit::records::passthrough;

@@ -1,8 +1,7 @@
 //! Writes a session as a history. User and model messages are restored when read again; everything else is written as
 //! console output.
 
-use super::line::{self, AiderLineKind, without_outer};
-use super::{BEGINS, NAME};
+use super::line::{self, AiderLineKind, BEGINS, NAME, without_outer};
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::kit::records::passthrough_raw;

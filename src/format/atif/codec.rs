@@ -1,6 +1,6 @@
 //! Implements the kit's codec for trajectories; each step is an element.
 
-use super::{NAME, decode, encode};
+use super::{decode, encode};
 use crate::format::Format;
 use crate::format::kit::{Codec, Decoded, SessionInfo, SideSession, SummaryDraft};
 use crate::format::object::text;
@@ -19,7 +19,7 @@ const NEWEST: u64 = 7;
 
 impl Codec for Atif {
     const FORMAT: Format = Format::Atif;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "atif";
     const PHRASE: &'static str = "an ATIF trajectory";
     const LIST: &'static str = "steps";
     const MANY: bool = true;

@@ -1,9 +1,11 @@
 //! Writes trajectories with the kit.
 
 use super::codec::{Atif, NOTE};
-use super::{NAME, encode};
+use super::encode;
 use crate::format::WritePurpose;
-use crate::format::kit::{DocumentLayout, Editor, ElementEdit, ElementEdits, SourceElements, Writer, losses};
+use crate::format::kit::{
+    Codec, DocumentLayout, Editor, ElementEdit, ElementEdits, SourceElements, Writer, losses,
+};
 use crate::format::object::text;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -117,7 +119,7 @@ impl Editor for Atif {
             None => true,
         };
         report.count_loss(Loss::Category, u64::from(!is_usual));
-        losses::of(annotated, &[Loss::Id, Loss::Name], &[NAME], report);
+        losses::of(annotated, &[Loss::Id, Loss::Name], &[Self::NAME], report);
     }
 }
 

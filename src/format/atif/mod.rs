@@ -19,7 +19,6 @@ use codec::Atif;
 
 /// Trajectories, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Agent Trajectory Interchange Format 1.0 to 1.7 (ATIF)",
     session_count: SessionCount::Many,
     concatenable: true,
@@ -29,12 +28,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&Atif)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "atif";
-
 /// The signature of a document.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "an ATIF trajectory",
     document: |shape| {
         let version = shape.text("schema_version");

@@ -31,7 +31,7 @@ use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// ChatGPT's exports, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: read::NAME,
     about: "ChatGPT data export, conversations.json (read-only)",
     read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
     session_count: SessionCount::Many,
@@ -41,7 +41,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a conversation: a tree of nodes.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a ChatGPT export",
     document: |shape| {
         let is_named = shape.any(&["current_node", "conversation_id", "title"]);
@@ -57,6 +57,3 @@ const KINDS: Kinds = Kinds {
     what: "a conversation of a ChatGPT export",
     read: read::sessions,
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "chatgpt-export";

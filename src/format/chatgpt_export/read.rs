@@ -1,6 +1,5 @@
 //! Converts a conversation to a session, and its branches to further sessions.
 
-use super::NAME;
 use super::content::{self, NodeContent};
 use super::node::{ConversationTree, NodeKind, TreeNode, moment};
 use crate::format::branches::Path;
@@ -12,6 +11,9 @@ use crate::format::report::{Loss, Report};
 use crate::format::request::draft::{self, AnnotatedDraft};
 use crate::model::json::{ObjectBuilder, array, quoted};
 use crate::model::session::Session;
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "chatgpt-export";
 
 /// Members of a conversation that are converted.
 const CONVERSATION: [&str; 3] = ["mapping", "title", "create_time"];

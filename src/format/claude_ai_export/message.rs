@@ -1,6 +1,5 @@
 //! Converts a message of an export to native messages.
 
-use super::NAME;
 use super::block::{self, BlockMessage};
 use crate::error::Position;
 use crate::format::content;
@@ -8,6 +7,9 @@ use crate::format::object::Object;
 use crate::format::report::{Loss, Report};
 use crate::model::json::{array, quoted};
 use crate::model::time;
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "claude-ai-export";
 
 /// The native messages, and the id of the last; `None` if the value has no sender.
 pub fn records(

@@ -30,7 +30,7 @@ use super::{Format, FormatSpec, ReadFn, SessionCount};
 
 /// Claude.ai's exports, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: message::NAME,
     about: "Claude.ai data export, conversations.json (read-only)",
     read: ReadFn::Sessions(|input| conversation_list::open(KINDS, input)),
     session_count: SessionCount::Many,
@@ -40,7 +40,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a conversation: messages specific to this format.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Claude.ai export",
     document: |shape| {
         // A message that is damaged or truncated after its sender shows nothing else.
@@ -59,6 +59,3 @@ const KINDS: Kinds = Kinds {
     what: "a conversation of a Claude.ai export",
     read: read::sessions,
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "claude-ai-export";

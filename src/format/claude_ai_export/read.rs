@@ -1,7 +1,6 @@
 //! Converts a conversation to a session, and its branches to further sessions.
 
-use super::NAME;
-use super::message::{self, moment};
+use super::message::{self, NAME, moment};
 use crate::format::branches::{self, Path};
 use crate::format::conversation_list::InputValue;
 use crate::format::kit::records::passthrough;

@@ -1,8 +1,8 @@
 //! Creates new lines in the form that Claude Code writes.
 
-use super::line::{LineId, LineMembers, blocks, is_uuid};
+use super::line::{LineId, LineMembers, NAME, blocks, is_uuid};
 use super::log::ClaudeLog;
-use super::{NAME, record};
+use super::record;
 use crate::format::WritePurpose;
 use crate::format::kit::records::note;
 use crate::format::report::{Loss, Report};

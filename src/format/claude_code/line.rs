@@ -7,6 +7,9 @@ use crate::model::key;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "claude-code";
+
 /// A compact id of a line, message, call or agent: the bits of a UUID, or the digest of any other string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineId(u128);

@@ -53,13 +53,14 @@ use crate::error::Result;
 use crate::model::session::Session;
 use log::ClaudeLog;
 use parts::parts;
+use record::ReadPurpose;
 use session::LogConversion;
 use std::collections::VecDeque;
 pub use usage::request_id;
 
 /// Claude Code's logs, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: line::NAME,
     about: "Claude Code session log, with branches and sidechains",
     ending: ".jsonl",
     read: ReadFn::Sessions(|input| open(input, ReadPurpose::Write)),
@@ -86,7 +87,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Claude Code log",
     line: |shape| {
         let typed = shape.is_text("type") && !shape.is_object("payload");
@@ -103,18 +104,6 @@ fn message(shape: &ObjectShape<'_>) -> LineKind {
         true => LineKind::known(has_content(&shape.object("message"), "content")),
         false => LineKind::None,
     }
-}
-
-/// The name of the format, and of its annotations.
-const NAME: &str = "claude-code";
-
-/// What the sessions of a log are read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReadPurpose {
-    /// Writing them in any format: messages have the data to restore their lines.
-    Write,
-    /// Displaying them: the messages alone, because checking that a line can be restored takes several times its size.
-    Display,
 }
 
 /// Opens a log, which is read when its first session is requested.

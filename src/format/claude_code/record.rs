@@ -1,8 +1,8 @@
 //! Converts lines to records: joins the lines of one message, and splits off tool results as messages.
 
-use super::line::{ClaudeLineKind, LineId, LineMembers, LineMessage, blocks};
+use super::envelope;
+use super::line::{ClaudeLineKind, LineId, LineMembers, LineMessage, NAME, blocks};
 use super::log::ClaudeLog;
-use super::{NAME, ReadPurpose, envelope};
 use crate::format::kit::records::passthrough;
 use crate::format::report::Report;
 use crate::format::request::Api;
@@ -15,6 +15,15 @@ use crate::model::{event, summary};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// What the sessions of a log are read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadPurpose {
+    /// Writing them in any format: messages have the data to restore their lines.
+    Write,
+    /// Displaying them: the messages alone, because checking that a line can be restored takes several times its size.
+    Display,
+}
 
 /// Elements with the output of a program command.
 const PRINTED: [&str; 2] = ["<local-command-stdout>", "<local-command-stderr>"];

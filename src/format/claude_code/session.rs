@@ -1,10 +1,10 @@
 //! Converts a log to sessions one at a time: header, and records in line order.
 
-use super::line::{ClaudeLineKind, LineMembers};
+use super::line::{ClaudeLineKind, LineMembers, NAME};
 use super::log::ClaudeLog;
-use super::record::{self, ClaudeMessages, Covered};
+use super::record::{self, ClaudeMessages, Covered, ReadPurpose};
+use super::title;
 use super::tree::{ClaudeSideSession, LineSet, groups};
-use super::{NAME, ReadPurpose, title};
 use crate::format::kit::records::passthrough;
 use crate::format::native::{self, HeaderBuilder};
 use crate::format::workspace::Workspace;

@@ -1,6 +1,6 @@
 //! The id of the request that a message answers.
 
-use super::NAME;
+use super::line::NAME;
 use crate::model::json::{self, Dialect};
 use crate::model::message::Message;
 

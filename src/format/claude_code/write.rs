@@ -4,11 +4,11 @@
 use super::apply_edits::write_log;
 use super::change_plan::decide;
 use super::encode_new::{Envelope, LineFactory, session_id};
-use super::line::{LineMembers, parent_member};
+use super::line::{LineMembers, NAME, parent_member};
 use super::line_changes::{LineChanges, ParsedSource};
 use super::log::{ClaudeLog, LogLine};
 use super::tree::{ClaudeSideSession, LineSet, groups};
-use super::{NAME, envelope, parts, record, title};
+use super::{envelope, parts, record, title};
 use crate::error::Result;
 use crate::format::kit::losses;
 use crate::format::kit::records::{self, passthrough_raw};

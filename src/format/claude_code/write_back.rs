@@ -31,7 +31,7 @@ pub fn write_back(sessions: &[EditedSession<'_>], out: &mut dyn Write, report: &
     let name = name(sessions[0].session);
     let mut left: Vec<&EditedSession<'_>> = sessions.iter().filter(|returned| returned.changed).collect();
     for log in parts(ClaudeLog::of(origin.clone())) {
-        let mut making = LogConversion::new(log, name.clone(), false, super::ReadPurpose::Write);
+        let mut making = LogConversion::new(log, name.clone(), false, super::record::ReadPurpose::Write);
         let built: Vec<BuiltSession> = std::iter::from_fn(|| making.next()).collect();
         let mut own = Vec::new();
         for built in &built {

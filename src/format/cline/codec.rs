@@ -1,6 +1,5 @@
 //! Implements the kit's codec for Cline sessions; each message is an element.
 
-use super::NAME;
 use super::element::{self, compaction, element, time_of};
 use crate::format::kit::{
     Codec, Decoded, Draft, Editor, LineageInfo, SessionInfo, SummaryDraft, Visible, Writer, losses,
@@ -52,7 +51,7 @@ impl CompactionFile {
 
 impl Codec for Cline {
     const FORMAT: Format = Format::Cline;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cline";
     const PHRASE: &'static str = "a Cline session";
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];
@@ -152,7 +151,7 @@ fn summary(text: String, kept: usize) -> SummaryDraft {
     SummaryDraft {
         text,
         kept: Some(kept),
-        members: vec![("by", quoted(NAME))],
+        members: vec![("by", quoted(Cline::NAME))],
         ..SummaryDraft::default()
     }
 }
@@ -171,7 +170,7 @@ impl Editor for Cline {
             Loss::Timestamp,
             u64::from(time.is_some_and(|time| !element::is_exact(&time))),
         );
-        let known = ["is_error", NAME, Api::Anthropic.name()];
+        let known = ["is_error", Self::NAME, Api::Anthropic.name()];
         losses::of(annotated, &lost, &known, report);
     }
 }

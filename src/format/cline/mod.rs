@@ -17,7 +17,7 @@ use codec::CLINE;
 
 /// These sessions, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: kit::name(&CLINE),
     about: "Cline session (ID.messages.json)",
     read: ReadFn::Document(read::read),
     write: Some(|session, view, target| {
@@ -32,12 +32,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..FormatSpec::BLANK
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "cline";
-
 /// The signature of a session.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Cline session",
     document: |shape| {
         let is_number = |raw: &[u8]| raw.iter().all(u8::is_ascii_digit);

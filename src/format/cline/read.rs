@@ -1,7 +1,6 @@
 //! Reads a session with the manifest and the compaction file next to it.
 
-use super::NAME;
-use super::codec::{Cline, CompactionFile};
+use super::codec::{CLINE, Cline, CompactionFile};
 use crate::error::{Error, Position, Result};
 use crate::format::kit::records::note;
 use crate::format::report::Report;
@@ -42,8 +41,9 @@ pub fn check(session: &Session, purpose: WritePurpose) -> Result<()> {
     let is_extra = |index: usize| {
         let event = session.record(index);
         let event = event.event().filter(|event| event.name() == "summary");
-        event
-            .is_some_and(|event| note(event.raw, NAME).is_some_and(|note| json::member(note, "of").is_some()))
+        event.is_some_and(|event| {
+            note(event.raw, kit::name(&CLINE)).is_some_and(|note| json::member(note, "of").is_some())
+        })
     };
     if purpose != WritePurpose::Return || !(0..session.len()).any(is_extra) {
         return Ok(());

@@ -1,8 +1,8 @@
 //! Implements the kit's codec for histories. A unit is OpenAI-style reasoning and the message after it.
 
 use super::element::{ElementKind, directory, element_text, elements, is_tagged, last, stamp, text, time};
+use super::encode;
 use super::panel::Panel;
-use super::{NAME, encode};
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, SessionInfo, SummaryDraft, Visible};
 use crate::format::report::Report;
 use crate::format::request::draft;
@@ -51,7 +51,7 @@ pub struct ClineRooOutline {
 
 impl Codec for ClineRoo {
     const FORMAT: Format = Format::ClineRoo;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cline-roo";
     const PHRASE: &'static str = "a Cline or Roo Code history";
     const LAYOUT: DocumentLayout = DocumentLayout::List;
     const UNITS: bool = true;
@@ -138,7 +138,7 @@ impl Codec for ClineRoo {
                 if text.is_empty() {
                     return Decoded::Unrecognized;
                 }
-                let mut members = vec![("by", quoted(NAME))];
+                let mut members = vec![("by", quoted(Self::NAME))];
                 if outline.first > nth {
                     members.push(("here", b"true".to_vec()));
                 }

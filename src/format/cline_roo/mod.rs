@@ -22,7 +22,7 @@ use codec::CLINE_ROO;
 
 /// These histories, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: kit::name(&CLINE_ROO),
     about: "Cline or Roo Code task history (api_conversation_history.json)",
     read: ReadFn::Document(read::read),
     write: Some(|session, view, target| kit::write_whole(&CLINE_ROO, session, view, target)),
@@ -33,7 +33,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a history.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "Cline or Roo messages",
     message: |message| {
         let own = ["condenseId", "condenseParent", "truncationId", "truncationParent"];
@@ -45,6 +45,3 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "cline-roo";

@@ -1,8 +1,8 @@
 //! Compactions in a log, which replace the history before them by items or by a summary.
 
-use super::line::ItemRole;
+use super::line::{ItemRole, NAME};
 use super::steps::OpenMessage;
-use super::{NAME, items, message};
+use super::{items, message};
 use crate::format::request::{Api, request_part};
 use crate::model::event::{self, EPOCH};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};

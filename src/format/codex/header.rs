@@ -1,7 +1,7 @@
 //! The header of a session, and the number of lines that a fork copies from its parent.
 
-use super::line::{CodexLine, CodexLineKind};
-use super::{NAME, uuid};
+use super::line::{CodexLine, CodexLineKind, NAME};
+use super::uuid;
 use crate::error::Position;
 use crate::format::native::{self, HeaderBuilder, HeaderSource};
 use crate::format::object::filled;

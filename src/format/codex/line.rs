@@ -8,6 +8,9 @@ use crate::model::json::{self, Dialect, JsonError};
 use crate::model::record;
 use std::borrow::Cow;
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "codex";
+
 /// The role of an item in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemRole {

@@ -51,7 +51,7 @@ pub use usage::totals;
 
 /// Codex's logs, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: line::NAME,
     about: "Codex session log",
     ending: ".jsonl",
     read: ReadFn::Sessions(read::open),
@@ -65,6 +65,3 @@ pub const SPEC: FormatSpec = FormatSpec {
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "codex";

@@ -1,8 +1,8 @@
 //! A log as a list of lines to keep, change or remove: the original lines, or those generated for a session.
 
-use super::line::{CodexLine, CodexLineKind, ItemRole};
+use super::line::{CodexLine, CodexLineKind, ItemRole, NAME};
 use super::steps::{RecordSource, steps};
-use super::{NAME, header, items, line};
+use super::{header, items, line};
 use crate::error::Position;
 use crate::format::kit::records;
 use crate::format::native;

@@ -1,10 +1,10 @@
 //! Reads a log as a session.
 
 use super::compaction::{self, StateBeforeCompaction};
-use super::line::{CodexLine, CodexLineKind, ItemRole};
+use super::line::{CodexLine, CodexLineKind, ItemRole, NAME};
 use super::steps::RecordSource;
 use super::usage::CodexFigures;
-use super::{NAME, header, line, message, steps};
+use super::{header, line, message, steps};
 use crate::error::{Position, Result};
 use crate::format::concatenated_logs::{self, StartRule};
 use crate::format::kit::records::passthrough;

@@ -4,7 +4,7 @@ use crate::format::detect::signature::has_content;
 use crate::format::detect::{LineKind, Signature};
 
 pub(in crate::format) const SIGNATURE: Signature = Signature {
-    name: super::NAME,
+    name: super::line::NAME,
     what: "a Codex log",
     header: |shape| {
         let typed = shape.text_equals("type", "session_meta") && shape.has("payload");

@@ -2,10 +2,10 @@
 //! their display events, edited ones are changed, new ones are inserted. A summary is written as Codex does: as one
 //! compaction line with the remaining history, and all earlier lines are kept.
 
-use super::line::CodexLine;
+use super::line::{CodexLine, NAME};
 use super::planned_line::{self, LineRelation, PlannedLine};
 use super::turns::TurnLines;
-use super::{NAME, encode_new, items, steps};
+use super::{encode_new, items, steps};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;

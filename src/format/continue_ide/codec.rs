@@ -1,7 +1,7 @@
 //! Implements the kit's codec for Continue's items. A unit is reasoning and the reply that follows it.
 
 use super::decode::{self, message_of, role, text};
-use super::{NAME, encode};
+use super::encode;
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -27,7 +27,7 @@ pub struct ContinueOutline {
 
 impl Codec for ContinueCodec {
     const FORMAT: Format = Format::Continue;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "continue";
     const PHRASE: &'static str = "a Continue session";
     const LIST: &'static str = "history";
     const UNITS: bool = true;
@@ -85,7 +85,7 @@ impl Codec for ContinueCodec {
                 SummaryDraft {
                     text,
                     kept: Some(usize::MAX),
-                    members: vec![("by", quoted(NAME))],
+                    members: vec![("by", quoted(Self::NAME))],
                     ..SummaryDraft::default()
                 },
             ),

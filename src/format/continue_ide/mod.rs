@@ -22,7 +22,7 @@ use codec::CONTINUE;
 
 /// The documents, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: kit::name(&CONTINUE),
     about: "Continue session",
     read: ReadFn::Document(read::read),
     model: Some("MODEL"),
@@ -36,7 +36,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a document.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Continue session",
     document: |shape| {
         let is_message = |item: &super::detect::ObjectShape<'_>| item.object("message").is_text("role");
@@ -44,6 +44,3 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "continue";

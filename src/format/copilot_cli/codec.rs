@@ -1,8 +1,8 @@
 //! Implements the kit's codec for event logs; each event, or all events of a message, is an element.
 
 use super::encode::events;
-use super::event::{self, data, member};
-use super::{NAME, sessions};
+use super::event::{self, NAME, data, member};
+use super::sessions;
 use crate::format::kit::{
     Assembly, Codec, Decoded, DocumentLayout, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
     Sidecar, SourceElements, Writer, lines_of,

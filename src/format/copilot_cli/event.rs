@@ -5,6 +5,9 @@ use crate::format::object::{text, timestamp};
 use crate::format::request::draft;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "copilot-cli";
+
 /// The data of an event, if it has this type.
 pub fn data<'e>(event: &'e [u8], kind: &str) -> Option<&'e [u8]> {
     let data = json::member(event, "data").filter(|raw| raw.starts_with(b"{"))?;
@@ -184,7 +187,7 @@ fn summary(data: &[u8], begun: Option<usize>) -> Decoded {
         Some(text) => Decoded::Summary(SummaryDraft {
             text,
             kept: begun,
-            members: vec![("by", quoted(super::NAME))],
+            members: vec![("by", quoted(NAME))],
             ..SummaryDraft::default()
         }),
         None => Decoded::Passthrough,

@@ -19,7 +19,6 @@ use codec::Copilot;
 
 /// These logs, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "GitHub Copilot event log (CLI, VS Code)",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -31,9 +30,6 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&Copilot)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "copilot-cli";
-
 /// Prefixes of event types.
 const FAMILIES: [&str; 7] = [
     "session", "user", "assistant", "tool", "system", "subagent", "hook",
@@ -41,7 +37,7 @@ const FAMILIES: [&str; 7] = [
 
 /// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a GitHub Copilot event log",
     header: |shape| {
         let data = shape.object("data");

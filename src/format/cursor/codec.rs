@@ -1,6 +1,5 @@
 //! Implements the kit's codec for transcripts; each message is an element.
 
-use super::NAME;
 use super::pairs::{self, CallPairs, message};
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Editor, Writer};
 use crate::format::report::Report;
@@ -14,7 +13,7 @@ pub struct CursorTranscript;
 
 impl Codec for CursorTranscript {
     const FORMAT: Format = Format::Cursor;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cursor";
     const PHRASE: &'static str = "a Cursor transcript";
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
@@ -45,7 +44,7 @@ impl Codec for CursorTranscript {
 
 impl Editor for CursorTranscript {
     type EditContext = ();
-    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", Api::Anthropic.name()];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME, "is_error", Api::Anthropic.name()];
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
         element(messages, true, out.report)

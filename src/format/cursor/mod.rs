@@ -15,7 +15,6 @@ use codec::CursorTranscript;
 
 /// These transcripts, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Cursor agent transcript",
     ending: ".jsonl",
     refuses: Some("Cursor does not resume sessions from transcripts"),
@@ -25,12 +24,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&CursorTranscript)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "cursor";
-
 /// The signature of a transcript.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Cursor transcript",
     message: |message| {
         let others = ["type", "uuid", "sessionId", "content", "parts"];

@@ -1,12 +1,13 @@
 //! Detects the format of a document by its top-level members and first elements.
 
+use super::head::{Hints, excerpt, is_cut};
 use super::lines::{has_body, native_line};
 use super::order::{self, named};
 use super::other_files::{RUN_STATE, describe_other_file};
 use super::shape::{ObjectShape, first_elements, seen_members};
 use super::signature::has_role;
-use super::{Detection, Format, Hints, excerpt, is_cut};
-use crate::format::{anthropic, goaitools, penguin};
+use super::verdict::Detection;
+use crate::format::{Format, anthropic, goaitools, penguin};
 use crate::model::health::HealthState;
 use crate::model::json::{self, Dialect};
 

@@ -1,8 +1,11 @@
 //! Detects the format of JSON Lines by a header line, or else by a majority vote of the lines.
 
+use super::head::{Hints, excerpt};
+use super::order;
 use super::shape::ObjectShape;
 use super::signature::{Signature, has_role, is_own};
-use super::{Detection, Format, FormatCandidate, Hints, excerpt, order};
+use super::verdict::{Detection, FormatCandidate};
+use crate::format::Format;
 use crate::model::json::{self, Dialect};
 
 /// Detects the format from the first line alone. The other lines only decide whether the content is supported.

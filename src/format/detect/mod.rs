@@ -4,6 +4,7 @@
 mod database;
 mod document;
 mod foreign;
+mod head;
 mod lines;
 mod order;
 mod other_files;
@@ -16,29 +17,16 @@ mod zip;
 
 use super::Format;
 use super::packed::is_packed;
-use crate::model::json::{self, Dialect, JsonError};
+use crate::model::json::{self, Dialect};
 use crate::model::record::without_mark;
 pub use database::unread_database;
 use document::document;
+pub use head::{HEAD, Hints};
+use head::{excerpt, is_spread, whole_lines};
 use lines::{header_line, vote};
 pub(super) use shape::ObjectShape;
 pub(super) use signature::{LineKind, Signature, has_content};
 pub use verdict::{Detection, FormatCandidate};
-
-/// Number of bytes examined.
-pub const HEAD: usize = 64 * 1024;
-
-/// Number of lines that vote.
-const VOTERS: usize = 50;
-
-/// Information other than the bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Hints<'a> {
-    /// File name without directory.
-    pub name: Option<&'a str>,
-    /// Whether `<stem>.meta.json` exists next to the file.
-    pub sidecar: bool,
-}
 
 /// Names and descriptions of the formats that are recognized but not supported.
 pub fn unread() -> Vec<(&'static str, &'static str)> {
@@ -119,45 +107,4 @@ fn magic(head: &[u8]) -> Option<Detection> {
         _ => return None,
     };
     Some(Detection::unknown(what).hint(hint))
-}
-
-/// Whether a multi-line value starts here, as far as visible.
-fn is_spread(text: &[u8], whole: bool) -> bool {
-    let end = match json::value_end(text, 0, Dialect::Python) {
-        Ok(end) => end,
-        Err(fault) if is_cut(&fault, text, whole) => text.len(),
-        Err(_) => return false,
-    };
-    matches!(text[0], b'{' | b'[') && memchr::memchr(b'\n', &text[..end]).is_some()
-}
-
-/// Whether a value is incomplete only because the head ends: the fault is an unterminated string or list, or at the end
-/// of the head.
-fn is_cut(fault: &JsonError, text: &[u8], whole: bool) -> bool {
-    !whole && (fault.what.starts_with("unterminated") || fault.offset >= text.len())
-}
-
-/// The complete lines: one truncated by the end of the head does not vote.
-fn whole_lines(text: &[u8], whole: bool) -> Vec<&[u8]> {
-    let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-    if !whole || lines.last().is_some_and(|line| line.is_empty()) {
-        lines.pop();
-    }
-    let mut lines: Vec<&[u8]> = lines
-        .into_iter()
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-        .collect();
-    lines.retain(|line| !line.trim_ascii_start().is_empty());
-    lines.truncate(VOTERS);
-    lines
-}
-
-/// The start of a text, shortened for a message.
-fn excerpt(text: &[u8]) -> String {
-    let shown: String = String::from_utf8_lossy(&text[..text.len().min(160)])
-        .chars()
-        .take(40)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    format!("{shown:?}")
 }

@@ -1,9 +1,8 @@
 //! Finds the history in the body of a request or response.
 
-use super::elements;
 use crate::format::request::Api;
 use crate::format::request::request_part::extra_object;
-use crate::model::json::{self, Dialect, Members, ObjectBuilder};
+use crate::model::json::{self, ArrayElements, Dialect, Members, ObjectBuilder};
 use std::borrow::Cow;
 
 /// An element and its offset in the document.
@@ -192,4 +191,15 @@ fn members(object: &[u8]) -> Vec<(String, &[u8])> {
         }
     }
     all
+}
+
+/// The elements of an array and their offsets.
+pub fn elements(array: &[u8]) -> Vec<(usize, &[u8])> {
+    let mut found = Vec::new();
+    if let Ok(mut scan) = ArrayElements::new(array, Dialect::Python) {
+        while let Ok(Some(element)) = scan.next() {
+            found.push(element);
+        }
+    }
+    found
 }

@@ -1,7 +1,8 @@
 //! Reads documents with several sessions one at a time: an array of them, or one per line. These are request bodies, the
 //! documents of the kit's formats, and the conversations of exports.
 
-use super::{DocumentReader, body};
+use super::body;
+use super::reader::DocumentReader;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::array::ElementReader;
 use crate::format::json_entries::{Entries, JsonEntry};

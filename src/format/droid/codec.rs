@@ -1,7 +1,8 @@
 //! Implements the kit's codec for logs and streams; each line is an element.
 
 use super::line::time_of;
-use super::{NAME, log, stream};
+use super::log::{self, NAME};
+use super::stream;
 use crate::format::kit::{
     Assembly, Codec, Decoded, DocumentLayout, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
     Sidecar, SourceElements, Writer,

@@ -1,6 +1,5 @@
 //! Converts the lines of a log.
 
-use super::NAME;
 use super::line::time_of;
 use crate::format::blocks;
 use crate::format::kit::{Assembly, Decoded, Draft, SummaryDraft, Tree, Visible};
@@ -10,6 +9,9 @@ use crate::format::request::request_part::AnnotatedMessage;
 use crate::model::json::{self, ObjectBuilder, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "droid";
 
 pub fn message(line: &[u8]) -> Option<&[u8]> {
     let message = json::member(line, "message")?;

@@ -18,7 +18,6 @@ use codec::LOG;
 
 /// These logs, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Factory Droid session or stream",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -30,12 +29,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&LOG)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "droid";
-
 /// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Factory Droid session",
     header: |shape| shape.text_equals("type", "session_start") && shape.any(&["id", "session"]),
     line: |shape| {
@@ -52,7 +48,7 @@ pub(super) const SIGNATURE: Signature = Signature {
 };
 
 pub(super) const STREAM: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Factory Droid stream",
     line: |shape| {
         let kinds = ["tool_call", "tool_result", "completion"];

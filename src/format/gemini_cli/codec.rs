@@ -1,8 +1,9 @@
 //! Implements the kit's codec for the records of a chat.
 
+use super::encode::{self, NAME};
 use super::line::LogOperation;
 use super::repeats::repeats;
-use super::{NAME, decode, encode, replay};
+use super::{decode, replay};
 use crate::error::Position;
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Parsed, SessionInfo, Visible};
 use crate::format::object::timestamp;

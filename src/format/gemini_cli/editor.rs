@@ -1,8 +1,7 @@
 //! Writes recordings with the kit: changes documents, and appends lines to logs.
 
-use super::NAME;
 use super::codec::{GeminiCli, is_hidden};
-use super::encode::{self, NewMembers, answers};
+use super::encode::{self, NAME, NewMembers, answers};
 use super::repeats::repeats;
 use crate::error::Position;
 use crate::format::kit::{

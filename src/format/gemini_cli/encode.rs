@@ -10,6 +10,9 @@ use crate::format::request::request_part::{AnnotatedMessage, extra_members};
 use crate::model::json::{self, ObjectBuilder, array};
 use crate::model::message::Role;
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "gemini-cli";
+
 /// Members of a new record.
 #[derive(Clone, Copy)]
 pub struct NewMembers<'a> {
@@ -183,7 +186,7 @@ fn tools(
         if let Some(answer) = answer {
             let named = [("tool_call_id", Some(id)), ("name", Some(name))];
             let body = json::with_members(answer.body, &named).unwrap_or_else(|_| answer.body.to_vec());
-            let result = crate::format::kit::records::annotated_messages(&[body], super::NAME)
+            let result = crate::format::kit::records::annotated_messages(&[body], NAME)
                 .first()
                 .map(|annotated| array(parts(annotated, false, false, report)));
             tool.raw("result", result.unwrap_or_default());

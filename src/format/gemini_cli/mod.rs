@@ -35,13 +35,10 @@ pub(super) use usage::tokens;
 
 /// The recordings, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Gemini CLI chat recording",
     read: ReadFn::Sessions(|input| open(input, kit::open)),
     display: Some(|input| open(input, kit::open_displayed)),
     session_count: SessionCount::Many,
-    write: Some(|session, view, target| kit::write(&GeminiCli, session, view, target)),
-    write_back: Some(|sessions, out, report| kit::write_back(&GeminiCli, sessions, out, report)),
     unsupported: LossSet::USUAL.without(&[Loss::Timestamp]).with(&[
         Loss::Summary,
         Loss::Message,
@@ -49,12 +46,12 @@ pub const SPEC: FormatSpec = FormatSpec {
     ]),
     note: "In place, only appends lines to a log: a rewind, a replacement record, or a new list of all messages. The program finds sessions by project: an imported session gets the project of its `metadata.cwd`.",
     slims: Some(slim::SLIMMING),
-    ..FormatSpec::BLANK
+    ..kit::spec!(&GeminiCli)
 };
 
 /// The signature of a recording.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Gemini CLI log",
     header: |shape| shape.all(&["sessionId", "projectHash"]),
     content: |shape| match shape.text("type").as_deref() {
@@ -75,9 +72,6 @@ pub(super) const SIGNATURE: Signature = Signature {
     line: |shape| shape.text_equals("type", "gemini") && shape.has("content"),
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "gemini-cli";
 
 /// How the kit opens an input.
 type OpenLogFn = fn(&'static GeminiCli, SessionInput) -> Result<Box<dyn SessionReader>>;

@@ -10,6 +10,9 @@ use crate::model::record::Record;
 use crate::model::{event, key, summary};
 use std::collections::BTreeMap;
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "goaitools";
+
 /// Members known to goaitools, in its order.
 pub const KNOWN: [&str; 5] = ["role", "content", "name", "tool_calls", "tool_call_id"];
 
@@ -146,7 +149,7 @@ pub fn read(element: &[u8]) -> ConvertedElement {
 
 fn passthrough(element: &[u8], fault: &'static str) -> ConvertedElement {
     ConvertedElement {
-        line: records::passthrough(super::NAME, element),
+        line: records::passthrough(NAME, element),
         fault: Some(fault),
     }
 }
@@ -168,14 +171,14 @@ fn rebuilt(known: &ElementMembers<'_>) -> Vec<u8> {
 fn with_raw(line: Vec<u8>, element: &[u8]) -> Vec<u8> {
     let metadata = json::member(&line, "metadata").filter(|raw| raw.starts_with(b"{"));
     let own = json::wrapped("raw", element);
-    let metadata = json::with_members(metadata.unwrap_or(b"{}"), &[(super::NAME, Some(&own))]);
+    let metadata = json::with_members(metadata.unwrap_or(b"{}"), &[(NAME, Some(&own))]);
     let Ok(metadata) = metadata else { return line };
     json::with_members(&line, &[("metadata", Some(&metadata))]).unwrap_or(line)
 }
 
 /// The original element of a line, if the line is unchanged except for members that this program adds.
 pub fn stored(line: &[u8]) -> Option<Vec<u8>> {
-    let own = records::note(line, super::NAME);
+    let own = records::note(line, NAME);
     let Some(raw) = own.and_then(|own| json::member(own, "raw")) else {
         let built = AMBIGUOUS_MEMBERS
             .iter()
@@ -212,9 +215,9 @@ pub fn summary_line(element: &[u8], text: &str) -> Vec<u8> {
 pub fn preserved_element(line: &[u8]) -> Option<&[u8]> {
     let record = Record::parse(line, Position { line: 0, offset: 1 });
     match record.event()?.name().as_ref() {
-        "foreign" => records::passthrough_raw(line, super::NAME),
+        "foreign" => records::passthrough_raw(line, NAME),
         "summary" => {
-            let raw = json::member(records::note(line, super::NAME)?, "raw")?;
+            let raw = json::member(records::note(line, NAME)?, "raw")?;
             let text = json::member_text(line, "content")?;
             (summary_text(raw)? == text).then_some(raw)
         }

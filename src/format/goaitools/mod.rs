@@ -36,7 +36,7 @@ use state::StatePositions;
 
 /// goaitools' states, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: message::NAME,
     about: "goaitools conversation state",
     read: ReadFn::Document(read),
     write: Some(write),
@@ -51,7 +51,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of a state.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a goaitools state",
     document: |shape| {
         let begun = shape.has("processed_length") && shape.any(&["provider", "messages"]);
@@ -59,9 +59,6 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "goaitools";
 
 /// The provider of a new state; goaitools has only one.
 const PROVIDER: &[u8] = br#""openai""#;
@@ -104,7 +101,7 @@ fn header(source: &DocumentSource<'_>, state: &state::GoaitoolsState<'_>) -> Vec
         let others: Vec<Vec<u8>> = state.others.iter().map(|raw| json::compact(raw).0).collect();
         own.raw("members", [b"{".as_slice(), &others.join(&b','), b"}"].concat());
     }
-    header.raw("metadata", wrapped(NAME, own.finish()));
+    header.raw("metadata", wrapped(message::NAME, own.finish()));
     header.finish(&id)
 }
 
@@ -118,7 +115,7 @@ pub fn new_state(provider: &str) -> Vec<u8> {
 
 /// The provider of a session that was read from a state, if the state has it.
 pub fn provider(session: &Session) -> Option<String> {
-    let own = session.metadata(NAME)?;
+    let own = session.metadata(message::NAME)?;
     json::member_string(&own, "provider")
 }
 
@@ -134,7 +131,7 @@ fn counted_lines(session: &Session) -> impl Iterator<Item = usize> + '_ {
 /// For a session that was read from a state: the first line that the model has not seen, or the number of lines. `None`
 /// for any other session.
 pub fn unseen(session: &Session) -> Option<usize> {
-    let own = session.metadata(NAME)?;
+    let own = session.metadata(message::NAME)?;
     let processed = json::member(&own, "processed_length").map_or(0, state::number);
     Some(counted_lines(session).nth(processed).unwrap_or(session.len()))
 }
@@ -148,10 +145,10 @@ pub fn all_seen(session: &Session, more: usize) -> Vec<u8> {
             .map_or(b"{}".to_vec(), <[u8]>::to_vec)
     };
     let count = (counted_lines(session).count() + more).to_string();
-    let own = object(json::member(metadata, NAME));
+    let own = object(json::member(metadata, message::NAME));
     let own = json::with_members(&own, &[("processed_length", Some(count.as_bytes()))]).unwrap_or(own);
     let metadata = object(Some(metadata));
-    json::with_members(&metadata, &[(NAME, Some(&own))]).unwrap_or(metadata)
+    json::with_members(&metadata, &[(message::NAME, Some(&own))]).unwrap_or(metadata)
 }
 
 /// Whether a document with these members is a state.

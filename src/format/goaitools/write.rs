@@ -1,7 +1,8 @@
 //! Writes a session's view as a state: messages read from a state keep their bytes, others are encoded in goaitools'
 //! order.
 
-use super::{NAME, PROVIDER, WHOLE, encode, message, state, unseen};
+use super::message::{self, NAME};
+use super::{PROVIDER, WHOLE, encode, state, unseen};
 use crate::error::{Position, Result};
 use crate::format::kit::losses;
 use crate::format::report::{Loss, Report};

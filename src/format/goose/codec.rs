@@ -1,7 +1,7 @@
 //! Implements the kit's codec for goose sessions.
 
 use super::element::GooseMessage;
-use super::{NAME, decode, encode};
+use super::{decode, encode};
 use crate::format::kit::{Codec, Decoded, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -18,7 +18,7 @@ pub struct GooseOutline {
 
 impl Codec for Goose {
     const FORMAT: Format = Format::Goose;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "goose";
     const PHRASE: &'static str = "a goose session";
     const LIST: &'static str = "conversation";
     const COUNT: Option<&'static str> = Some("message_count");

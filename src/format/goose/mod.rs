@@ -24,7 +24,6 @@ use codec::Goose;
 
 /// goose's sessions, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "goose session export or older JSON Lines",
     session_count: SessionCount::Many,
     model: Some("MODEL"),
@@ -50,7 +49,7 @@ const LOSSES: LossSet = LossSet::USUAL.with(&[Loss::Model, Loss::Message]);
 
 /// The signature of a session.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a goose session",
     header: |shape| shape.all(&["working_dir", "message_count"]),
     content: |shape| match shape.has("working_dir") {
@@ -69,6 +68,3 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "goose";

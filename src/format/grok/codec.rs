@@ -1,6 +1,6 @@
 //! Implements the kit's codec for histories and streams; the lines of a message are an element.
 
-use super::{NAME, chat, sidecar, updates};
+use super::{chat, sidecar, updates};
 use crate::format::kit::{
     Assembly, Codec, Decoded, DocumentLayout, Draft, Editor, SessionInfo, Sidecar, SourceElements, Writer,
     lines_of, losses,
@@ -22,7 +22,7 @@ pub static CHAT: Grok = Grok { is_stream: false };
 
 impl Codec for Grok {
     const FORMAT: Format = Format::Grok;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "grok";
     const PHRASE: &'static str = "a Grok session";
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const HAS_TITLE: bool = false;
@@ -159,7 +159,7 @@ impl Editor for Grok {
 
     fn losses(&self, annotated: &AnnotatedMessage<'_>, _: bool, report: &mut Report) {
         let lost = [Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-        losses::of(annotated, &lost, &["is_error", NAME], report);
+        losses::of(annotated, &lost, &["is_error", Self::NAME], report);
         let is_timed = !self.is_stream && annotated.message.timestamp().is_some();
         report.count_loss(Loss::Timestamp, u64::from(is_timed));
         let model = self.is_stream && json::member(annotated.body, "model").is_some();

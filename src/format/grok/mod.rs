@@ -20,7 +20,6 @@ use codec::CHAT;
 
 /// These sessions, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Grok Build session (chat_history.jsonl, updates.jsonl)",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -30,12 +29,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&CHAT)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "grok";
-
 /// The signature of a history.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Grok session",
     line: |shape| {
         let is_enveloped = shape.any(&["uuid", "sessionId", "message", "timestamp", "data", "payload"]);
@@ -59,7 +55,7 @@ pub(super) const SIGNATURE: Signature = Signature {
 
 /// The signature of a display stream.
 pub(super) const STREAM: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "the display stream of a Grok session",
     line: |shape| shape.object("params").object("update").has("sessionUpdate"),
     ..Signature::BLANK

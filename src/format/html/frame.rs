@@ -1,9 +1,10 @@
 //! Writes everything around the messages of a page: head, security policy, navigation, header and footer.
 
+use super::chart;
 use super::escape::{self, escaped};
 use super::facts::{NAME, PageData};
 use super::outline::HtmlOutline;
-use super::{PageNames, chart};
+use super::page_names::PageNames;
 use crate::format::base64;
 use crate::format::page::{PageOptions, Theme};
 use crate::model::key;

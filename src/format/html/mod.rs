@@ -22,6 +22,7 @@ mod index;
 mod media;
 mod message;
 mod outline;
+mod page_names;
 mod prose;
 mod table;
 #[cfg(test)]
@@ -32,13 +33,13 @@ use super::page::PageOptions;
 use super::report::Report;
 use super::{FormatSpec, WritePurpose, WriteTarget, page_losses, written};
 use crate::error::Result;
-use crate::model::key;
 use crate::model::session::Session;
 use crate::model::view::View;
 use facts::PageData;
 pub use index::{HEAD, NAME as INDEX, index};
 use message::Articles;
 use outline::{HtmlOutline, PageLimit};
+use page_names::PageNames;
 use std::borrow::Cow;
 pub use table::{BarRow, BarTable, table};
 
@@ -52,32 +53,6 @@ pub const SPEC: FormatSpec = FormatSpec {
     note: "One self-contained page without requests; `migrate --output-dir` splits long sessions and writes an index.",
     ..FormatSpec::BLANK
 };
-
-/// The file names of the pages of a session.
-pub struct PageNames {
-    base: String,
-}
-
-impl PageNames {
-    /// For an id. No id contains `~`, so no page has the name of another session's page or of the index.
-    fn of_id(id: &str) -> PageNames {
-        PageNames {
-            base: match id {
-                "" => "session".to_string(),
-                id if key::is_id(id) => id.to_string(),
-                id => key::id_for_key(id),
-            },
-        }
-    }
-
-    /// The name of a page, counted from 0.
-    fn of(&self, page: usize) -> String {
-        match (page, self.base.eq_ignore_ascii_case("index")) {
-            (0, false) => format!("{}.html", self.base),
-            (page, _) => format!("{}~{}.html", self.base, page + 1),
-        }
-    }
-}
 
 /// Writes one session's view as one page with these options.
 pub(super) fn write_page(

@@ -1,7 +1,7 @@
 //! Implements the kit's codec for logs, contexts and streams; the lines of a message are an element.
 
-use super::log::KimiOutline;
-use super::{NAME, context, line, log, sidecar, stream};
+use super::log::{KimiOutline, NAME};
+use super::{context, line, log, sidecar, stream};
 use crate::format::kit::{
     Assembly, Codec, Decoded, DocumentLayout, Draft, Editor, ElementEdit, ElementEdits, NewIds, SessionInfo,
     Sidecar, SourceElements, Writer, lines_of, losses,

@@ -14,6 +14,9 @@ use crate::model::json::{self, ObjectBuilder, array, quoted};
 use crate::model::message::Role;
 use std::collections::{HashMap, HashSet};
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "kimi";
+
 /// Assigns the lines of a log to sessions and messages.
 pub fn assemble(lines: &[&[u8]]) -> Assembly {
     let mut assembly = Assembly {
@@ -260,7 +263,7 @@ fn compaction(outline: &KimiOutline, nth: usize, line: &[u8]) -> Decoded {
             text,
             kept: Some(nth),
             spared: outline.kept.get(&nth).cloned(),
-            members: vec![("by", quoted(super::NAME))],
+            members: vec![("by", quoted(NAME))],
             ..SummaryDraft::default()
         }),
         None => Decoded::Unrecognized,

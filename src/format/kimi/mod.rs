@@ -22,7 +22,6 @@ use codec::LOG;
 
 /// These sessions, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Kimi Code or Kimi CLI session (wire.jsonl, context.jsonl)",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -34,12 +33,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&LOG)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "kimi";
-
 /// The signature of the first lines of a log or stream, and of context lines of Kimi CLI.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Kimi session",
     header: |shape| shape.text_equals("type", "metadata") && shape.is_text("protocol_version"),
     message: |message| {

@@ -53,10 +53,17 @@ pub use tree::Tree;
 pub use write::{write, write_as, write_whole};
 pub use write_back::write_back;
 
-/// Members of `Form` that all formats on the kit share: a codec reads, writes and writes back sessions.
+/// The name of a codec's format.
+pub const fn name<C: Codec>(_: &C) -> &'static str {
+    C::NAME
+}
+
+/// Members of `FormatSpec` that all formats on the kit share: a codec names the format, and reads, writes and writes
+/// back its sessions.
 macro_rules! spec {
     ($codec:expr) => {
         $crate::format::FormatSpec {
+            name: $crate::format::kit::name($codec),
             read: $crate::format::ReadFn::Sessions(|input| $crate::format::kit::open($codec, input)),
             display: Some(|input| $crate::format::kit::open_displayed($codec, input)),
             write: Some(|session, view, target| $crate::format::kit::write($codec, session, view, target)),

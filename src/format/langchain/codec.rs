@@ -1,7 +1,7 @@
 //! Implements the kit's codec for LangChain messages; each message is an element.
 
 use super::read::{self, DictElement};
-use super::{NAME, row, write};
+use super::{row, write};
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Editor};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -26,7 +26,7 @@ const VARIANTS: [Langchain; 2] = [
 
 impl Codec for Langchain {
     const FORMAT: Format = Format::Langchain;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "langchain";
     const PHRASE: &'static str = "LangChain messages";
     const LINES: bool = true;
     const MANY: bool = true;
@@ -90,5 +90,5 @@ impl Codec for Langchain {
 impl Editor for Langchain {
     type EditContext = ();
     const LOST: &'static [Loss] = &[Loss::Timestamp, Loss::Category];
-    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME, "is_error", "invalid"];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME, "is_error", "invalid"];
 }

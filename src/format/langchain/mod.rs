@@ -25,7 +25,6 @@ use codec::DICT;
 
 /// These messages, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "LangChain messages (messages_to_dict or dumpd)",
     session_count: SessionCount::Many,
     unsupported: LossSet::of(&[
@@ -43,11 +42,8 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&DICT)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "langchain";
-
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "LangChain messages",
     line: |shape| {
         let row = shape.has("session_id").then(|| shape.get("message")).flatten();

@@ -2,7 +2,7 @@
 
 use super::compaction::{self, CompactionRole};
 use super::element::{OpencodeMessage, rfc3339};
-use super::{NAME, decode, encode, new_messages};
+use super::{decode, encode, new_messages};
 use crate::format::kit::{Codec, Decoded, LineageInfo, SessionInfo, SummaryDraft};
 use crate::format::report::Report;
 use crate::format::request::request_part::AnnotatedMessage;
@@ -14,7 +14,7 @@ pub struct Opencode;
 
 impl Codec for Opencode {
     const FORMAT: Format = Format::Opencode;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "opencode";
     const PHRASE: &'static str = "an opencode session";
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     type ElementOutline = Vec<CompactionRole>;
@@ -53,7 +53,7 @@ impl Codec for Opencode {
             CompactionRole::Message => Decoded::Messages(decode::messages(&element)),
             CompactionRole::Passthrough => Decoded::Passthrough,
             CompactionRole::Summary(kept) => {
-                let mut members = vec![("by", quoted(NAME))];
+                let mut members = vec![("by", quoted(Self::NAME))];
                 let used = element.parts.iter().find_map(|part| decode::tokens(part));
                 let used = used.or(json::member(element.info, "tokens"));
                 members.extend(used.map(|used| ("usage", used.to_vec())));

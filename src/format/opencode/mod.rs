@@ -24,7 +24,6 @@ use codec::Opencode;
 
 /// opencode's exports, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "opencode session export",
     session_count: SessionCount::Many,
     model: Some("MODEL"),
@@ -38,7 +37,7 @@ pub const SPEC: FormatSpec = FormatSpec {
 
 /// The signature of an export.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "an opencode session",
     document: |shape| {
         let is_message = |message: &super::detect::ObjectShape<'_>| message.all(&["info", "parts"]);
@@ -50,6 +49,3 @@ pub(super) const SIGNATURE: Signature = Signature {
     },
     ..Signature::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "opencode";

@@ -2,7 +2,7 @@
 //! summary becomes a compaction after the last entry. Any other change becomes a new branch with the current entries,
 //! and the previous path remains as an inactive branch.
 
-use super::NAME;
+use super::entry::NAME;
 use super::item::ItemWriter;
 use super::new_entries::EntryChain;
 use crate::error::{Error, Result};

@@ -7,6 +7,9 @@ use crate::model::json::{self, JsonError};
 use crate::model::record;
 use std::borrow::Cow;
 
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "pi";
+
 /// Members that describe the position of an entry.
 pub const LINK: [&str; 3] = ["id", "parentId", "timestamp"];
 

@@ -1,7 +1,8 @@
 //! Converts items of a view to entries.
 
+use super::encode;
+use super::entry::NAME;
 use super::new_entries::EntryChain;
-use super::{NAME, encode};
 use crate::format::kit::residue;
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::{AnnotatedMessage, add_extra_members};

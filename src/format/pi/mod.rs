@@ -49,7 +49,7 @@ use super::{FormatSpec, LineKeys, ReadFn, SessionCount};
 
 /// pi's files, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
+    name: entry::NAME,
     about: "pi session, with branches",
     ending: ".jsonl",
     read: ReadFn::Sessions(|input| read::open(input, false)),
@@ -69,6 +69,3 @@ pub const SPEC: FormatSpec = FormatSpec {
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK
 };
-
-/// The name of the format's annotations.
-const NAME: &str = "pi";

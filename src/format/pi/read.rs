@@ -1,9 +1,9 @@
 //! Reads a file as sessions.
 
-use super::entry::{self, EntryKind, PiEntry};
+use super::entry::{self, EntryKind, NAME, PiEntry};
 use super::record::RecordProblem;
 use super::tree::EntryTree;
-use super::{NAME, message, record};
+use super::{message, record};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
 use crate::format::concatenated_logs::{self, ReadLog};

@@ -1,7 +1,7 @@
 //! Converts an entry that the model receives to a message.
 
-use super::entry::{EntryKind, LINK, PiEntry};
-use super::{NAME, encode, message};
+use super::entry::{EntryKind, LINK, NAME, PiEntry};
+use super::{encode, message};
 use crate::format::content;
 use crate::format::kit::records::annotated_messages;
 use crate::format::kit::residue;

@@ -5,7 +5,7 @@ use crate::format::detect::signature::has_content;
 use crate::format::detect::{LineKind, ObjectShape, Signature};
 
 pub(in crate::format) const SIGNATURE: Signature = Signature {
-    name: super::NAME,
+    name: super::entry::NAME,
     what: "a pi session",
     header: |shape| {
         // Programs built on pi omit the working directory.

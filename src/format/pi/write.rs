@@ -2,12 +2,12 @@
 //! view.
 
 use super::change::{self, RecordPosition, RecordPositions};
-use super::entry::{self, EntryKind, LINK, PiEntry};
+use super::encode_new;
+use super::entry::{self, EntryKind, LINK, NAME, PiEntry};
 use super::item::ItemWriter;
 use super::new_entries::EntryChain;
 use super::read::is_hidden;
 use super::tree::EntryTree;
-use super::{NAME, encode_new};
 use crate::error::{Position, Result};
 use crate::format::branches::Path;
 use crate::format::kit::{losses, records};

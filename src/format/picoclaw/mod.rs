@@ -34,7 +34,7 @@ pub use counted_lines::{CountedLine, LineTraits, counted_lines, repaired_log};
 pub use export::{write, write_document};
 pub use message_count::messages_among;
 pub use pair::{file_stem, grown_files, is_continued, pair, stem};
-pub use raw::{RawRange, first_time, is_document, is_log, raw_lines};
+pub use raw::{PLACEHOLDER, RawRange, first_time, is_document, is_log, raw_lines};
 pub use sidecar::PicoclawSidecar;
 pub use write::{LONGEST, log_line_of, log_lines};
 
@@ -83,9 +83,6 @@ pub const LOG: &str = ".jsonl";
 
 /// File extension of a sidecar.
 pub const SIDECAR: &str = ".meta.json";
-
-/// A message that no reader shows. It replaces a line to be removed, so that the skip count remains correct.
-pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_content":"-"}"#;
 
 const DOCUMENT: &str = ".json";
 

@@ -1,6 +1,5 @@
 //! The raw lines of a log, as PicoClaw counts them.
 
-use super::PLACEHOLDER;
 use super::facts::{self, InputKind};
 use super::line::MessageLine;
 use super::member::ParseRules;
@@ -8,6 +7,9 @@ use crate::error::Position;
 use crate::model::json;
 use crate::model::record::{mark_length, without_mark};
 use std::borrow::Cow;
+
+/// A message that no reader shows. It replaces a line to be removed, so that the skip count remains correct.
+pub const PLACEHOLDER: &[u8] = br#"{"role":"assistant","content":"","reasoning_content":"-"}"#;
 
 /// A line of a log that PicoClaw counts.
 pub(super) struct RawLine<'a> {

@@ -1,7 +1,7 @@
 //! Implements the kit's codec for logs; each record, or all records of a message, is an element.
 
-use super::record::{self, message};
-use super::{NAME, compression, encode, tree};
+use super::record::{self, NAME, message};
+use super::{compression, encode, tree};
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{
     Assembly, Codec, Decoded, DocumentLayout, Draft, LineageInfo, SessionInfo, Visible, lines_of,

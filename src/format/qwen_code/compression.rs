@@ -1,7 +1,6 @@
 //! Converts compressions of the history.
 
-use super::NAME;
-use super::record::of_content;
+use super::record::{NAME, of_content};
 use crate::format::gemini::GeminiCallIds;
 use crate::format::kit::{Decoded, SummaryDraft};
 use crate::format::object::text;

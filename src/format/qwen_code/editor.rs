@@ -1,8 +1,9 @@
 //! Writes logs with the kit.
 
 use super::codec::QwenCode;
+use super::compression;
 use super::encode::{add_figures, content, kind};
-use super::{NAME, compression};
+use super::record::NAME;
 use crate::format::gemini;
 use crate::format::kit::{Editor, NewIds, SourceElements, Writer, lines_of, losses, records};
 use crate::format::object::{text, timestamp};

@@ -21,7 +21,6 @@ use codec::QwenCode;
 
 /// These logs, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Qwen Code session",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -32,15 +31,12 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&QwenCode)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "qwen-code";
-
 /// The types of records.
 const KINDS: [&str; 4] = ["user", "assistant", "tool_result", "system"];
 
 /// The signature of a log.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a Qwen Code session",
     line: |shape| {
         let has_parts = shape.object("message").is_array("parts");

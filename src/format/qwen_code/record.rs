@@ -1,11 +1,13 @@
 //! Parses records, and converts the records of a message.
 
-use super::NAME;
 use crate::format::gemini::{self, GeminiCallIds};
 use crate::format::object::{text, timestamp};
 use crate::format::request::Api;
 use crate::format::request::draft::AnnotatedDraft;
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted};
+
+/// The name of the format, and of its annotations.
+pub const NAME: &str = "qwen-code";
 
 /// Types of user records that the program generates.
 const GENERATED_TYPES: [&str; 3] = ["notification", "cron", "background_task_completed"];

@@ -1,7 +1,7 @@
 //! Implements the kit's codec for records; each turn is an element.
 
 use super::decode::{ShareGptOutline, member_names, role_of};
-use super::{NAME, encode};
+use super::encode;
 use crate::format::kit::{
     Codec, Decoded, DocumentLayout, Editor, MemberChange, SessionInfo, SourceElements, Writer,
 };
@@ -30,7 +30,7 @@ const VARIANTS: [Sharegpt; 2] = [Sharegpt { has_parts: false }, Sharegpt { has_p
 
 impl Codec for Sharegpt {
     const FORMAT: Format = Format::Sharegpt;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "sharegpt";
     const PHRASE: &'static str = "a ShareGPT record";
     const LIST: &'static str = "conversations";
     const RECORDS: bool = true;
@@ -122,7 +122,7 @@ pub struct TurnContext {
 
 impl Editor for Sharegpt {
     const SPREADS: bool = true;
-    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME];
     type EditContext = TurnContext;
 
     fn context(&self, about: Option<&[u8]>, source: &SourceElements) -> TurnContext {
@@ -170,7 +170,7 @@ impl Editor for Sharegpt {
         let header = session.header();
         let metadata = header::member(header, "metadata").unwrap_or(b"{}");
         let mut about = ObjectBuilder::default();
-        match json::member(metadata, NAME) {
+        match json::member(metadata, Self::NAME) {
             // Annotations of older versions.
             Some(own) => add_extra_members(&mut about, json::member(own, "members").unwrap_or(b"{}"), &[]),
             None => drop(about.optional("id", header::member(header, "id"))),

@@ -25,7 +25,6 @@ use codec::TURNS;
 
 /// Training sets, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "ShareGPT training data",
     session_count: SessionCount::Many,
     concatenable: true,
@@ -39,12 +38,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&TURNS)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "sharegpt";
-
 /// The signature: turns, or messages whose parts have values.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "ShareGPT records",
     document: |shape| {
         let turn = |turn: &ObjectShape<'_>| turn.any(&["from", "role"]) && turn.any(&["value", "content"]);

@@ -1,6 +1,6 @@
 //! Implements the kit's codec for session traces; each message is an element.
 
-use super::{NAME, encode};
+use super::encode;
 use crate::format::Format;
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Draft, Editor, SessionInfo, Visible};
 use crate::format::report::{Loss, Report};
@@ -17,7 +17,7 @@ pub struct Trace;
 
 impl Codec for Trace {
     const FORMAT: Format = Format::Sts;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "sts";
     const PHRASE: &'static str = "a session trace";
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
@@ -79,7 +79,7 @@ impl Codec for Trace {
 impl Editor for Trace {
     type EditContext = ();
     const LOST: &'static [Loss] = &[Loss::Id, Loss::Usage, Loss::Category, Loss::Name];
-    const REPRESENTED_METADATA: &'static [&'static str] = &[NAME];
+    const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME];
 
     fn has_role(&self, role: Role) -> bool {
         role != Role::Other

@@ -17,7 +17,6 @@ use codec::Trace;
 
 /// These traces, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "session trace (STS), for publishing",
     ending: ".jsonl",
     model: Some("MODEL"),
@@ -26,12 +25,9 @@ pub const SPEC: FormatSpec = FormatSpec {
     ..kit::spec!(&Trace)
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "sts";
-
 /// The signature of a trace.
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "a session trace (STS)",
     header: |shape| shape.text_equals("type", "session") && shape.is_text("harness") && shape.is_text("id"),
     // Entries with an id belong to pi, whose header may have a harness, too.

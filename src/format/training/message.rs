@@ -1,7 +1,6 @@
 //! Encodes OpenAI Chat messages for training data.
 
-use super::TrainingKind;
-use super::options::{TrainingOptions, TrainingThinking};
+use super::options::{TrainingKind, TrainingOptions, TrainingThinking};
 use crate::error::Position;
 use crate::format::report::{Loss, Report};
 use crate::model::display_role;

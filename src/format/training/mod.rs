@@ -6,7 +6,7 @@ mod options;
 mod tests;
 mod tools;
 
-pub use options::{TrainingOptions, TrainingThinking};
+pub use options::{TrainingKind, TrainingOptions, TrainingThinking};
 
 use super::report::{Loss, LossSet, Report};
 use super::request::{self, Api};
@@ -53,15 +53,6 @@ const LOSSES: LossSet =
     LossSet::USUAL
         .without(&[Loss::Arguments, Loss::Name])
         .with(&[Loss::Model, Loss::Summary, Loss::Orphan]);
-
-/// The variant of training data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrainingKind {
-    /// For OpenAI.
-    Finetune,
-    /// For TRL.
-    Trl,
-}
 
 /// Writes one session as a line.
 pub fn write(

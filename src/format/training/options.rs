@@ -1,5 +1,14 @@
 //! Options of training data.
 
+/// The variant of training data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrainingKind {
+    /// For OpenAI.
+    Finetune,
+    /// For TRL.
+    Trl,
+}
+
 /// Options of training data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrainingOptions {

@@ -1,6 +1,6 @@
 //! Implements the kit's codec for UI messages of the AI SDK; each exchange is an element.
 
-use super::{NAME, encode_new, encode_old, read};
+use super::{encode_new, encode_old, read};
 use crate::format::kit::{Codec, Decoded, DocumentLayout, Editor, Writer, losses};
 use crate::format::report::{Loss, Report};
 use crate::format::request::request_part::AnnotatedMessage;
@@ -24,7 +24,7 @@ const VARIANTS: [VercelUi; 2] = [VercelUi { is_old: false }, VercelUi { is_old: 
 
 impl Codec for VercelUi {
     const FORMAT: Format = Format::VercelUi;
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "vercel-ui";
     const PHRASE: &'static str = "UI messages";
     const LINES: bool = true;
     const MANY: bool = true;
@@ -102,7 +102,7 @@ impl Editor for VercelUi {
         // An id that the reader generated is not a loss.
         lost.extend((joined && annotated.noted("of").is_none()).then_some(Loss::Id));
         lost.extend((joined || !self.is_old).then_some(Loss::Timestamp));
-        let known = [NAME, "is_error", "denied", "invalid"];
+        let known = [Self::NAME, "is_error", "denied", "invalid"];
         losses::of(annotated, &lost, &known, report);
         // Messages of other roles become user messages.
         let is_other = annotated.message.role() == Role::Other;

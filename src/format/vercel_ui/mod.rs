@@ -32,16 +32,12 @@ use codec::{NEW, OLD};
 
 /// These messages, as a format.
 pub const SPEC: FormatSpec = FormatSpec {
-    name: NAME,
     about: "Vercel AI SDK UI messages, version 5 (reads version 4)",
-    read: ReadFn::Sessions(|input| kit::open(&NEW, input)),
-    display: Some(|input| kit::open_displayed(&NEW, input)),
     session_count: SessionCount::Many,
     write: Some(|session, view, target| kit::write_as(&NEW, None, (session, view), target)),
-    write_back: Some(|sessions, out, report| kit::write_back(&NEW, sessions, out, report)),
     unsupported: LOSSES,
     note: "An exchange is one message. In place, messages of version 4 keep their version.",
-    ..FormatSpec::BLANK
+    ..kit::spec!(&NEW)
 };
 
 /// UI messages of version 4, as a format.
@@ -55,15 +51,12 @@ pub const OLD_FORM: FormatSpec = FormatSpec {
     ..FormatSpec::BLANK
 };
 
-/// The name of the format's annotations.
-const NAME: &str = "vercel-ui";
-
 const LOSSES: LossSet = LossSet::USUAL.with(&[Loss::Model, Loss::Summary, Loss::Orphan]);
 
 /// Number of visible messages whose content differs from the text of their parts, which other formats cannot represent.
 pub fn differing_contents(session: &Session, view: &View) -> u64 {
     let differs = |body: &[u8]| {
-        let note = kit::records::note(body, NAME);
+        let note = kit::records::note(body, SPEC.name);
         note.is_some_and(|note| json::member(note, "differs").is_some())
     };
     let bodies = view.items.iter().map(|item| item.body(session));
@@ -71,7 +64,7 @@ pub fn differing_contents(session: &Session, view: &View) -> u64 {
 }
 
 pub(super) const SIGNATURE: Signature = Signature {
-    name: NAME,
+    name: SPEC.name,
     what: "Vercel AI SDK messages",
     message: |message| {
         let typed = |part: &super::detect::ObjectShape<'_>| {
