@@ -1,10 +1,12 @@
 //! Access to the blocks of a message under repair.
 
-use super::AnthropicRules;
 use crate::check::history::History;
 use crate::check::raw::{elements, set, text_part};
 use crate::model::json::{self, array};
 use std::borrow::Cow;
+
+/// The API.
+pub(in crate::check) struct AnthropicRules;
 
 /// The messages of a history.
 pub(super) type AnthropicHistory<'a, 'o> = History<'a, 'o, AnthropicRules>;

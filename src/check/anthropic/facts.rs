@@ -173,3 +173,13 @@ fn block(raw: &[u8]) -> (CheckedBlock, usize) {
     };
     (block, marks)
 }
+
+/// Start of the open loop: after the last user message with more than results. `None` if it is closed or has no calls.
+pub(super) fn loop_start(elements: &[&AnthropicFacts]) -> Option<usize> {
+    let by_user = |piece: &&AnthropicFacts| piece.role == AnthropicRole::User && !piece.is_results();
+    let start = elements.iter().rposition(by_user).map_or(0, |at| at + 1);
+    let calls = |piece: &&AnthropicFacts| piece.uses().next().is_some();
+    let last = elements[start..].last()?;
+    let closed = last.role == AnthropicRole::Assistant && last.uses().next().is_none();
+    (!closed && elements[start..].iter().any(calls)).then_some(start)
+}

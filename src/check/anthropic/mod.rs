@@ -11,11 +11,9 @@ use super::history::{History, Provider};
 use super::raw::short_id;
 use super::rules::TableRule;
 use crate::format::request::Api;
-use facts::{AnthropicContent, AnthropicFacts, AnthropicRole, CheckedBlock};
+pub(super) use blocks::AnthropicRules;
+use facts::{AnthropicContent, AnthropicFacts, AnthropicRole, CheckedBlock, loop_start};
 use std::collections::{HashMap, HashSet};
-
-/// The API.
-pub(super) struct AnthropicRules;
 
 /// Maximum number of `cache_control` marks in a request.
 const MARKS: usize = 4;
@@ -215,16 +213,6 @@ fn check_ends(elements: &[&AnthropicFacts], findings: &mut Findings<'_>) {
             "the last message is from the assistant".to_string()
         });
     }
-}
-
-/// Start of the open loop: after the last user message with more than results. `None` if it is closed or has no calls.
-fn loop_start(elements: &[&AnthropicFacts]) -> Option<usize> {
-    let by_user = |piece: &&AnthropicFacts| piece.role == AnthropicRole::User && !piece.is_results();
-    let start = elements.iter().rposition(by_user).map_or(0, |at| at + 1);
-    let calls = |piece: &&AnthropicFacts| piece.uses().next().is_some();
-    let last = elements[start..].last()?;
-    let closed = last.role == AnthropicRole::Assistant && last.uses().next().is_none();
-    (!closed && elements[start..].iter().any(calls)).then_some(start)
 }
 
 /// The first assistant message of an open loop, if it does not start with thinking.

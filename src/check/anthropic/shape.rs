@@ -1,8 +1,7 @@
 //! Repairs roles, and the start and end of a history.
 
 use super::blocks::AnthropicHistory;
-use super::facts::{AnthropicRole, CheckedBlock};
-use super::loop_start;
+use super::facts::{AnthropicRole, CheckedBlock, loop_start};
 use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::raw::set;
 use crate::check::rules::TableRule;

@@ -11,10 +11,8 @@ use super::raw::short_id;
 use super::rules::TableRule;
 use crate::format::request::Api;
 use facts::{GeminiFacts, GeminiPart, GeminiRole};
+pub(super) use parts::GeminiRules;
 use std::collections::HashSet;
-
-/// The API.
-pub(super) struct GeminiRules;
 
 impl Provider for GeminiRules {
     type Facts = GeminiFacts;

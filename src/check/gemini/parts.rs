@@ -1,9 +1,11 @@
 //! Access to the parts of a turn under repair.
 
-use super::GeminiRules;
 use crate::check::history::History;
 use crate::check::raw::{elements, set};
 use crate::model::json::{self, array};
+
+/// The API.
+pub(in crate::check) struct GeminiRules;
 
 pub(super) type TurnHistory<'a, 'o> = History<'a, 'o, GeminiRules>;
 

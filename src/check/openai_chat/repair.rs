@@ -1,6 +1,6 @@
 //! Repairs for OpenAI Chat.
 
-use super::{ChatContent, ChatRole, ChatRules, LONGEST, is_text_part, run_end};
+use super::facts::{ChatContent, ChatRole, ChatRules, LONGEST, is_text_part, run_end};
 use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::history::History;
 use crate::check::raw::{elements, mark, result_text, set, short_id, string, text_member, text_part};

@@ -1,65 +1,18 @@
 //! The rules of the OpenAI Responses API.
 
+mod facts;
 mod parts;
 mod repair;
 
 use super::finding::{ApiViolation, Findings};
 use super::history::{History, Provider};
-use super::raw::{each, elements, is_filled, short_id, string};
+use super::raw::short_id;
 use super::rules::TableRule;
 use crate::format::request::Api;
-use parts::PartFault;
+use facts::ResponsesFacts;
+pub(super) use facts::ResponsesRules;
+use parts::{ItemKind, PartFault};
 use std::collections::HashSet;
-
-/// The API.
-pub(super) struct ResponsesRules;
-
-/// Types of calls with results in separate items, whose type is that of the call and `_output`.
-const CALLS: [&str; 6] = [
-    "function_call", "custom_tool_call", "computer_call", "local_shell_call", "apply_patch_call",
-    "shell_call",
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ItemKind {
-    /// A user message or instructions: first letter of the role.
-    Message(u8),
-    /// A model message.
-    Assistant,
-    /// A call; index of its type.
-    Call(usize),
-    /// A result; index of its call's type.
-    Output(usize),
-    Reasoning,
-    Compaction,
-    /// A reference to an item that the provider stores.
-    Reference,
-    /// Created by the provider: call and result in one.
-    Other,
-}
-
-#[derive(Debug)]
-pub(super) struct ResponsesFacts {
-    pub(super) kind: ItemKind,
-    /// `call_id`.
-    pub(super) call: String,
-    pub(super) id: Option<String>,
-    encrypted: bool,
-    /// Whether its reasoning was removed.
-    bereft: bool,
-    /// Invalid parts of the content or of a result's output.
-    pub(super) faults: Vec<(usize, PartFault)>,
-}
-
-impl ResponsesFacts {
-    /// Whether the model created it, so that reasoning can belong to it.
-    pub(super) fn is_from_model(&self) -> bool {
-        matches!(
-            self.kind,
-            ItemKind::Assistant | ItemKind::Call(_) | ItemKind::Other | ItemKind::Reference
-        )
-    }
-}
 
 impl Provider for ResponsesRules {
     type Facts = ResponsesFacts;
@@ -70,44 +23,7 @@ impl Provider for ResponsesRules {
     const CONTENT: &'static str = "content";
 
     fn facts(raw: &[u8]) -> ResponsesFacts {
-        let mut facts = ResponsesFacts {
-            kind: ItemKind::Other,
-            call: String::new(),
-            id: None,
-            encrypted: false,
-            bereft: false,
-            faults: Vec::new(),
-        };
-        let (mut kind, mut role) = (None, None);
-        let (mut content, mut output): (&[u8], &[u8]) = (b"", b"");
-        each(raw, |name, value| match name {
-            "type" => kind = Some(string(value)),
-            "role" => role = Some(string(value)),
-            "call_id" => facts.call = string(value),
-            "id" => facts.id = Some(string(value)).filter(|id| !id.is_empty()),
-            "encrypted_content" => facts.encrypted = is_filled(Some(value)),
-            "_had_reasoning" => facts.bereft = value == b"true",
-            "content" => content = value,
-            "output" => output = value,
-            _ => {}
-        });
-        facts.kind = kind_of(kind.as_deref(), role.as_deref());
-        // The result of a shell call has the id of its call.
-        if let (ItemKind::Output(_), true) = (facts.kind, facts.call.is_empty()) {
-            facts.call = facts.id.take().unwrap_or_default();
-        }
-        let parts = match facts.kind {
-            ItemKind::Output(_) => output,
-            _ => content,
-        };
-        let faults = elements(parts)
-            .into_iter()
-            .map(|part| parts::fault(facts.kind, part));
-        facts.faults = faults
-            .enumerate()
-            .filter_map(|(part, fault)| Some((part, fault?)))
-            .collect();
-        facts
+        facts::read(raw)
     }
 
     fn speaker(facts: &ResponsesFacts) -> Option<u8> {
@@ -142,27 +58,6 @@ impl Provider for ResponsesRules {
 
     fn repair(rule: TableRule, history: &mut History<'_, '_, ResponsesRules>, findings: &[&ApiViolation]) {
         repair::repair(rule, history, findings);
-    }
-}
-
-fn kind_of(kind: Option<&str>, role: Option<&str>) -> ItemKind {
-    match kind {
-        None | Some("message") => match role {
-            Some("assistant") => ItemKind::Assistant,
-            Some(role) => ItemKind::Message(role.bytes().next().unwrap_or_default()),
-            None => ItemKind::Other,
-        },
-        Some("reasoning") => ItemKind::Reasoning,
-        Some("compaction") => ItemKind::Compaction,
-        Some("item_reference") => ItemKind::Reference,
-        Some(kind) => {
-            let call = |name: &str| CALLS.iter().position(|call| *call == name);
-            let output = kind.strip_suffix("_output").and_then(call).map(ItemKind::Output);
-            call(kind)
-                .map(ItemKind::Call)
-                .or(output)
-                .unwrap_or(ItemKind::Other)
-        }
     }
 }
 

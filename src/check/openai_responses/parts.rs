@@ -1,8 +1,26 @@
 //! Content parts of an item: their types and sources.
 
-use super::ItemKind;
 use crate::check::raw::{is_filled, mark, set, text_member, text_part};
 use crate::model::json::{self, quoted};
+
+/// The kind of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum ItemKind {
+    /// A user message or instructions: first letter of the role.
+    Message(u8),
+    /// A model message.
+    Assistant,
+    /// A call; index of its type.
+    Call(usize),
+    /// A result; index of its call's type.
+    Output(usize),
+    Reasoning,
+    Compaction,
+    /// A reference to an item that the provider stores.
+    Reference,
+    /// Created by the provider: call and result in one.
+    Other,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check) enum PartFault {

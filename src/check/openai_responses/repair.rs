@@ -1,7 +1,7 @@
 //! Repairs for OpenAI Responses.
 
-use super::parts::{self, PartFault};
-use super::{CALLS, ItemKind, ResponsesFacts, ResponsesRules};
+use super::facts::{CALLS, ResponsesFacts, ResponsesRules};
+use super::parts::{self, ItemKind, PartFault};
 use crate::check::finding::{ApiViolation, RepairMode};
 use crate::check::history::{History, HistoryElement};
 use crate::check::raw::{elements, result_text, set, short_id};
