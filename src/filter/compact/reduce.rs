@@ -3,6 +3,7 @@
 use super::event::CompactionInfo;
 use super::goal::CompactionGoal;
 use super::options::{CompactOptions, LevelAlgorithm};
+use super::pins::pins;
 use super::state::CompactionState;
 use super::trigger::Goal;
 use super::{optimize, step, tiered};
@@ -93,7 +94,7 @@ fn compacted_again<'s>(
     let mut after = work.session.clone();
     after.push_new(&line);
     let view = View::replay(&after);
-    let pins = super::pins(&after, &view, options)?;
+    let pins = pins(&after, &view, options)?;
     let mut next = CompactionState::new(&after, &view, work.counter, &pins);
     reach(&mut next, options, &pins, target)?;
     match next.total < work.total {

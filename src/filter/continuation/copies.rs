@@ -1,6 +1,6 @@
 //! Builds the copied lines of a continuation and the marker message.
 
-use super::{NewSession, SessionLayout};
+use super::new_session::{NewSession, SessionLayout};
 use crate::filter::copies::copy_message;
 use crate::filter::materialize::summary_line;
 use crate::format::continuation::marker_metadata;

@@ -1,7 +1,7 @@
 //! Builds the header of a continuation: its chain members and the members copied from its predecessor.
 
 use super::counted::{CountedSession, cost};
-use super::{NewSession, SessionLayout};
+use super::new_session::{NewSession, SessionLayout};
 use crate::format::continuation::continued_metadata;
 use crate::format::native::HeaderBuilder;
 use crate::model::chain::{self, MessageOrigin};

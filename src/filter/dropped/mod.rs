@@ -1,6 +1,7 @@
 //! Finds facts that one side of a comparison contains and the other lacks: rules, decisions, paths, commands, errors,
 //! figures, dates, addresses, identifiers and open questions. Recognizes them by their form, without a model.
 
+mod kind;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -13,39 +14,12 @@ use super::summarize::{
     InstructionSource, detected, is_harness, replaced_instructions, sentence_ranges, without_list_mark,
 };
 use crate::model::message::Role;
-use crate::model::named_enum::named_enum;
 use crate::model::session::Session;
 use aho_corasick::{AhoCorasick, MatchKind};
+pub use kind::FactKind;
 use std::collections::HashMap;
 use tool::CallSubject;
 use unicode_normalization::UnicodeNormalization;
-
-named_enum! {
-    /// The kind of a fact.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-    pub enum FactKind {
-        /// A standing instruction.
-        Rule = "rule",
-        /// A sentence that states a decision.
-        Decision = "decision",
-        /// An unanswered question.
-        Question = "question",
-        /// A file or directory.
-        Path = "path",
-        /// A command that was run.
-        Command = "command",
-        /// The error of a failed call: its code, and the line with the reason.
-        Error = "error",
-        /// A number with its unit.
-        Figure = "figure",
-        /// A date.
-        Date = "date",
-        /// A URL.
-        Url = "url",
-        /// A name in code, a hash, or an issue number.
-        Identifier = "identifier",
-    }
-}
 
 /// A fact on the first side.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Finds paths, URLs, dates, figures and identifiers in a text by the form of its words.
 
-use super::FactKind;
+use super::kind::FactKind;
 use crate::filter::summarize::MONTHS;
 
 /// Units that follow a number in a figure.

@@ -52,3 +52,12 @@ pub fn apply(text: &[u8], edits: &[TextEdit]) -> Vec<u8> {
     out.extend_from_slice(&text[at..]);
     out
 }
+
+/// An edit, and the JSON pointer of the string that it is in.
+pub struct LocatedEdit {
+    pub edit: TextEdit,
+    pub pointer: String,
+    /// The position in the decoded string.
+    pub start: usize,
+    pub end: usize,
+}

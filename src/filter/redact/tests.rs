@@ -1,4 +1,6 @@
 use super::*;
+use crate::format::base64;
+use crate::model::key::sha256;
 use std::collections::HashSet;
 
 const GITHUB: &str = "ghs_gd23eOp1ARVjVEeNJPXGyijpXUwIL81bDYjN";

@@ -1,9 +1,10 @@
 //! Visits every string of a JSON text, with its path.
 
-use super::edit::{Secret, TextEdit};
+use super::edit::{LocatedEdit, Secret, TextEdit};
 use super::kind::{Certainty, MEDIA};
 use super::mapped::Mapped;
-use super::{SecretScan, media, place};
+use super::scan::SecretScan;
+use super::{media, place};
 use crate::model::json::{Dialect, skip_space, value_end};
 use crate::model::key::sha256;
 use std::ops::Range;
@@ -29,15 +30,6 @@ const CALL: [&str; 4] = ["functionCall", "function_call", "arguments", "input"];
 
 /// Members that sign the text next to them.
 const SIGNATURES: [&str; 3] = ["signature", "thoughtSignature", "thought_signature"];
-
-/// An edit, and the JSON pointer of the string that it is in.
-pub struct LocatedEdit {
-    pub edit: TextEdit,
-    pub pointer: String,
-    /// The position in the decoded string.
-    pub start: usize,
-    pub end: usize,
-}
 
 /// Walks a complete and valid JSON value.
 pub struct Walk<'t, 'w, 's> {

@@ -1,6 +1,6 @@
 //! Copies standing messages to the beginning of later parts; each copy names its original.
 
-use super::CopyPolicy;
+use super::options::CopyPolicy;
 use crate::filter::copies::copy_message;
 use crate::model::message::{Category, Message, Role};
 use crate::model::session::Session;

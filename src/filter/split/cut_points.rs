@@ -1,7 +1,8 @@
 //! Decides where to cut a session: exchanges are added to a part until a limit ends it.
 
 use super::copies::CopiedMessage;
-use super::{PlannedPart, Reason, SplitConditions};
+use super::options::SplitConditions;
+use super::plan::{PlannedPart, Reason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::exchange::Cuts;
 use crate::model::session::Session;

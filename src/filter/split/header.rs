@@ -1,6 +1,6 @@
 //! Builds the header of a part or a fork: members of the session's header and the lineage.
 
-use super::PlannedSplit;
+use super::plan::PlannedSplit;
 use crate::model::event::begin_session;
 use crate::model::header;
 use crate::model::json::{self, Dialect, ObjectBuilder};

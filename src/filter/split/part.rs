@@ -1,7 +1,8 @@
 //! Builds a part as a session: header, copied messages, original lines, one event that reproduces its view, and the
 //! link to the next part.
 
-use super::{PlannedPart, PlannedSplit, copies, header};
+use super::plan::{PlannedPart, PlannedSplit};
+use super::{copies, header};
 use crate::error::Result;
 use crate::filter::Stamp;
 use crate::filter::compact::event::{CompactionInfo, ItemChange, ViewEdit};

@@ -1,9 +1,10 @@
 //! Fills the text of a summary with as many units as fit.
 
 use super::entry::{CountFn, QuotedText};
+use super::options::ExtractOptions;
 use super::selection::{Fading, UnitCandidates};
 use super::text_units::{OVERHEAD, Units};
-use super::{Dates, ExtractOptions, Prior, SummaryFailure, terms, text};
+use super::{Dates, Prior, SummaryFailure, terms, text};
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 

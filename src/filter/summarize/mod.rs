@@ -24,6 +24,7 @@ mod learned;
 mod marks;
 mod numbers;
 mod one_task;
+mod options;
 mod overruled;
 mod pasted;
 mod pasted_lines;
@@ -60,11 +61,11 @@ pub use dates::{Dates, day};
 pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
+pub use options::{ExtractOptions, GivenRule, Instructions, SummaryStyle};
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
 pub use quoted_instructions::{
-    DetectedInstruction, GivenRule, InstructionSource, Instructions, detected, replaced_instructions,
-    standing_instructions,
+    DetectedInstruction, InstructionSource, detected, replaced_instructions, standing_instructions,
 };
 use quoted_instructions::{Doubtful, SelectedInstructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
@@ -74,107 +75,17 @@ pub use shorten::shorten;
 pub(in crate::filter) use term_list::TermList;
 pub use term_weight::{weight, weights};
 pub use terms::{for_each_term, terms};
+pub use text_units::SummarySource;
 pub(in crate::filter) use text_units::sentence_units;
 
-use crate::model::json;
-use crate::model::message::Role;
 use entry::{CountFn, QuotedText};
 use frame::Head;
 pub(in crate::filter) use handoff::SessionFacts;
-use jiff::civil::Date;
 use std::borrow::Cow;
 use text_units::Units;
 
 /// Maximum number of times that a handoff is written again because it left tokens unused or exceeded its budget.
 const ROUNDS: usize = 6;
-
-/// Style options of a summary.
-#[derive(Clone, Debug)]
-pub struct SummaryStyle {
-    /// The role of the summary message; none selects the one that fits the target format best.
-    pub role: Option<String>,
-    /// How dates are written.
-    pub dates: Dates,
-    /// Where the standing instructions come from.
-    pub instructions: Instructions,
-    /// Maximum share of the budget for detected instructions, in percent. Given instructions are not limited.
-    pub instruction_share: u32,
-    /// Expected questions: half of the quoted text is selected to answer them.
-    pub questions: Vec<String>,
-    /// Whether to write a handoff for a session with tools.
-    pub handoff: bool,
-}
-
-impl Default for SummaryStyle {
-    /// Short dates and detected instructions with at most a quarter of the budget.
-    fn default() -> SummaryStyle {
-        SummaryStyle {
-            role: None,
-            dates: Dates::default(),
-            instructions: Instructions::default(),
-            instruction_share: 25,
-            questions: Vec::new(),
-            handoff: true,
-        }
-    }
-}
-
-/// Options of one summary.
-#[derive(Clone, Debug)]
-pub struct ExtractOptions {
-    /// Maximum tokens of the whole text.
-    pub budget: u64,
-    /// The style.
-    pub style: SummaryStyle,
-    /// Tokens of the summarized messages; none counts the source texts.
-    pub covered: Option<u64>,
-    /// The instructions of an earlier summary that is kept: the summary does not repeat them, but quotes what replaces
-    /// one of them.
-    pub kept: Vec<Instruction>,
-    /// Finds where a text can be cut so that the token counts of both parts add up; 0 if it cannot. A long draft is then
-    /// counted without being in memory as a whole.
-    pub seam: fn(&str) -> usize,
-}
-
-impl ExtractOptions {
-    /// Options with this budget and the default style.
-    pub fn new(budget: u64) -> ExtractOptions {
-        ExtractOptions {
-            budget,
-            style: SummaryStyle::default(),
-            covered: None,
-            kept: Vec::new(),
-            seam: |_| 0,
-        }
-    }
-}
-
-/// A message to summarize.
-#[derive(Clone, Debug)]
-pub struct SummarySource<'a> {
-    /// Who speaks.
-    pub role: Role,
-    /// The tool of a tool result.
-    pub tool: Option<Box<str>>,
-    /// The day of its timestamp.
-    pub day: Option<Date>,
-    /// The text: without reasoning, media as placeholders, tool results with their middle elided.
-    pub text: Cow<'a, str>,
-    /// Whether `text` has the escapes of a JSON string, because many decoded texts take much memory.
-    pub is_escaped: bool,
-    /// Its tokens, if known.
-    pub tokens: Option<u32>,
-}
-
-impl SummarySource<'_> {
-    /// The decoded text.
-    pub(crate) fn decoded(&self) -> Cow<'_, str> {
-        match self.is_escaped {
-            true => json::unescape(self.text.as_bytes()),
-            false => Cow::Borrowed(&self.text),
-        }
-    }
-}
 
 /// A summary.
 #[derive(Clone, Debug, PartialEq, Eq)]

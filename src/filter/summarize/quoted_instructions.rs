@@ -3,54 +3,18 @@
 use super::entry::CountFn;
 use super::instruction_ranks::{Clarity, Rank, RankedInstruction, within};
 use super::instructions::LEARNED;
+use super::options::{ExtractOptions, GivenRule, Instructions};
 use super::overruled::{SentenceTraits, overruled};
 use super::pasted::own_sentences;
 use super::sentences::without_list_mark;
 use super::words::Sentence;
-use super::{ExtractOptions, Instruction, SummaryFailure};
+use super::{Instruction, SummaryFailure};
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-
-/// Where the standing instructions come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Instructions {
-    /// Detected in user, system and developer messages.
-    #[default]
-    Auto,
-    /// None; those of an earlier summary become ordinary entries.
-    Off,
-    /// Only these.
-    Given(Vec<GivenRule>),
-}
-
-/// A given standing instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GivenRule {
-    /// A text.
-    Sentence(String),
-    /// The whole text of the message with this id.
-    Message(String),
-}
-
-impl GivenRule {
-    /// Parses a file of rules: one sentence per line, or `id: msg_...`; blank lines are skipped.
-    pub fn read(file: &str) -> Vec<GivenRule> {
-        let file = file.strip_prefix('\u{feff}').unwrap_or(file);
-        let lines = file.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines
-            .map(|line| match line.strip_prefix("id:").map(str::trim) {
-                Some(id) if !id.is_empty() && !id.contains(char::is_whitespace) => {
-                    GivenRule::Message(id.to_string())
-                }
-                _ => GivenRule::Sentence(line.to_string()),
-            })
-            .collect()
-    }
-}
 
 /// What a message contributes to the standing instructions. [`Instructions`] decides which.
 pub enum InstructionSource<'a> {

@@ -1,6 +1,5 @@
 //! The units of a summary: messages, sentences of long messages, and entries of an earlier summary.
 
-use super::SummarySource;
 use super::dates::{self, Dates};
 use super::entry::{CountFn, QuotedText, SentencePosition};
 use super::frame::speaker;
@@ -13,6 +12,33 @@ use crate::model::threads::{gathered, over_cores};
 use jiff::civil::Date;
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// A message to summarize.
+#[derive(Clone, Debug)]
+pub struct SummarySource<'a> {
+    /// Who speaks.
+    pub role: Role,
+    /// The tool of a tool result.
+    pub tool: Option<Box<str>>,
+    /// The day of its timestamp.
+    pub day: Option<Date>,
+    /// The text: without reasoning, media as placeholders, tool results with their middle elided.
+    pub text: Cow<'a, str>,
+    /// Whether `text` has the escapes of a JSON string, because many decoded texts take much memory.
+    pub is_escaped: bool,
+    /// Its tokens, if known.
+    pub tokens: Option<u32>,
+}
+
+impl SummarySource<'_> {
+    /// The decoded text.
+    pub(crate) fn decoded(&self) -> Cow<'_, str> {
+        match self.is_escaped {
+            true => json::unescape(self.text.as_bytes()),
+            false => Cow::Borrowed(&self.text),
+        }
+    }
+}
 
 /// Maximum tokens of a text that is one unit, with much room and with little.
 const LONGEST: (u64, u64) = (160, 48);

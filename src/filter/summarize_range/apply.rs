@@ -3,12 +3,13 @@
 use super::super::compact::state::{CompactionState, framed_tokens};
 use super::super::summarize::{Instruction, SummaryFailure, is_blank};
 use super::super::{Plan, Stamp};
+use super::ChunkedRequest;
 use super::base_view::BaseView;
 use super::event::{RangeSummary, plan};
+use super::options::SummaryOptions;
 use super::range::{self, CoveredRange};
 use super::request::SEAM;
 use super::standing_instructions::{instruction_share, pins, with_pins, without_headings};
-use super::{ChunkedRequest, SummaryOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::Action;
 use crate::model::session::Session;

@@ -6,12 +6,11 @@ use super::super::compact::event::{CompactionInfo, Size, ViewEdit};
 use super::super::compact::state::{CompactionState, summary_cost};
 use super::super::compact::summary::MINIMUM;
 use super::super::compact::{
-    self, ChosenChange, CompactionOutcome, CompactionReport, LevelAlgorithm, build_event, choose_changes,
-    describe_change,
+    self, ChosenChange, CompactionOutcome, CompactionReport, LevelAlgorithm, NO_GAIN, build_event,
+    choose_changes, describe_change,
 };
 use super::super::summarize::SummaryFailure;
 use super::super::{Plan, Stamp};
-use super::NO_GAIN;
 use super::apply::{SummaryAnswer, accept, changed};
 use super::request::{ChunkedRequest, MessagesToSummarize, SEAM, SummaryRequestOptions};
 use super::standing_instructions::with_pins;

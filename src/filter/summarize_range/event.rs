@@ -1,11 +1,12 @@
 //! Builds the `summary` event, and verifies that it hides exactly the messages that it covers.
 
+use super::super::compact::NO_GAIN;
 use super::super::compact::event::{Size, write_sizes};
 use super::super::compact::state::{CompactionState, summary_cost};
 use super::super::{Plan, Stamp};
 use super::base_view::BaseView;
+use super::options::SummaryOptions;
 use super::range::{self, is_below_minimum};
-use super::{NO_GAIN, SummaryOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::event::Action;
 use crate::model::json::{self, ObjectBuilder};

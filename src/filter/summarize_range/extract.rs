@@ -1,13 +1,14 @@
 //! Summarizes with the built-in summarizer in a single step.
 
-use super::super::compact::digest;
 use super::super::compact::state::{CompactionState, summary_cost};
 use super::super::compact::summary::{self, summary_of_span};
+use super::super::compact::{NO_GAIN, digest};
 use super::super::{Plan, Stamp, summarize};
 use super::base_view::BaseView;
 use super::event::{RangeSummary, plan};
+use super::options::SummaryOptions;
 use super::range::{self, CoveredRange};
-use super::{NO_GAIN, SummaryOptions, standing_instructions};
+use super::standing_instructions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::session::Session;
 use crate::tokens::Counter;

@@ -2,8 +2,9 @@
 
 use super::super::compact::state::{CompactionState, Exchange, summary_cost};
 use super::super::compact::summary::MINIMUM;
+use super::super::compact::{BELOW, NO_GAIN};
 use super::base_view::BaseView;
-use super::{BELOW, NO_GAIN, SummaryOptions};
+use super::options::SummaryOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::health::Health;
 use crate::model::session::Session;

@@ -5,6 +5,7 @@ mod properties;
 use super::*;
 use crate::model::json;
 use crate::tokens::Tokenizer;
+use std::time::Duration;
 
 const HEADER: &str =
     r#"{"type":"session","version":1,"id":"s","title":"T","key":"k","created_at":"2026-01-01T00:00:00Z"}"#;

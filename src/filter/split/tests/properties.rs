@@ -10,6 +10,7 @@ use crate::model::session::Class;
 use crate::model::view::Item;
 use crate::tokens::{Tokenizer, usage};
 use proptest::prelude::*;
+use std::time::Duration;
 
 /// Adds times to some messages of a session.
 fn timed(session: &Session, minutes: &[Option<u16>]) -> Session {

@@ -19,6 +19,7 @@ mod training;
 mod written;
 
 use super::*;
+use crate::model::message::Role;
 
 /// Counts words separated by white space: a tokenizer that is easy to verify by hand.
 fn words(text: &str) -> u64 {
