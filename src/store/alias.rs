@@ -1,13 +1,11 @@
 //! Aliases: additional names of sessions, one small file each, so that a lookup opens one file.
 
 use super::directory::Directory;
-use super::{Store, atomic, no_session};
+use super::{ALIASES, Store, atomic, no_session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{json, key};
 use rustix::fs::OFlags;
 use std::io::Read;
-
-pub(super) const ALIASES: &str = "aliases";
 
 /// Maximum number of sessions listed for one name. An ambiguous name resolves to none, so further ones do not matter.
 const CLAIMS: usize = 64;

@@ -97,6 +97,9 @@ pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 const SESSIONS: &str = "sessions";
 
+/// The directory of aliases.
+const ALIASES: &str = "aliases";
+
 /// A store.
 #[derive(Debug)]
 pub struct Store {
@@ -206,7 +209,7 @@ impl Store {
     }
 
     fn aliases_dir(&self) -> Result<Option<&Directory>> {
-        self.dir(&self.aliases, alias::ALIASES)
+        self.dir(&self.aliases, ALIASES)
     }
 
     fn make_sessions(&self) -> Result<&Directory> {

@@ -1,10 +1,12 @@
 //! Applies committed changes, idempotently, and computes their undo.
 
 use super::journal::{Journal, JournalEntry, names};
-use super::{ChangeHasher, PlannedChanges, WriteNewContent, split_path};
+use super::plan::{PlannedChanges, WriteNewContent};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::key::hex;
 use crate::store::atomic;
 use crate::store::directory::Directory;
+use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -175,4 +177,35 @@ pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Pla
     changes.moves = back.map(|(from, to)| (to.clone(), from.clone())).collect();
     changes.removes.reverse();
     Ok(changes)
+}
+
+/// Splits a path into directory and name.
+pub fn split_path(path: &Path) -> Result<(Directory, &OsStr)> {
+    let unsafe_path = || Error::new(ErrorKind::Unsafe, format!("{}: not a file name", path.display()));
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(unsafe_path());
+    };
+    Ok((Directory::open(parent)?, name))
+}
+
+/// A writer that computes the SHA-256 of its input.
+#[derive(Default)]
+pub struct ChangeHasher(Sha256);
+
+impl ChangeHasher {
+    /// The digest in hexadecimal.
+    pub fn hex(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+impl Write for ChangeHasher {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

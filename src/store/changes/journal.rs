@@ -1,6 +1,6 @@
 //! A journal of changes: one line per change, followed by the old bytes of a changed file.
 
-use super::PlannedChanges;
+use super::plan::PlannedChanges;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use serde_json::{Value, json};

@@ -4,19 +4,21 @@
 
 mod apply;
 mod journal;
+mod plan;
 
+pub use apply::ChangeHasher;
 pub use journal::{Journal, JournalEntry};
+pub use plan::{PlannedChanges, WriteNewContent};
 
 use super::atomic::{self, Temporary};
 use super::directory::{DIR_MODE, Directory, FILE_MODE, FileStat};
 use super::lock::{Lock, lock};
 use super::replace_file::{copy_metadata, refuse_writers};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::key::hex;
+use apply::split_path;
 use journal::{COMMITTED, DONE, PLANNED};
 use rustix::fs::OFlags;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -25,29 +27,6 @@ use std::time::Duration;
 
 /// Name prefix of copies.
 const SCRATCH: &str = ".copy-";
-
-/// Writes the new content of a file; must write the same on each call.
-pub type WriteNewContent<'c> = Box<dyn Fn(&mut dyn Write) -> Result<()> + 'c>;
-
-/// The planned changes, in the order in which they are applied.
-#[derive(Default)]
-pub struct PlannedChanges<'c> {
-    /// Files by their current paths, with their new content.
-    pub writes: Vec<(PathBuf, WriteNewContent<'c>)>,
-    /// Directories to create.
-    pub makes: Vec<PathBuf>,
-    /// Files and directories with their new paths, which must not exist.
-    pub moves: Vec<(PathBuf, PathBuf)>,
-    /// Directories to remove if they are empty.
-    pub removes: Vec<PathBuf>,
-}
-
-impl PlannedChanges<'_> {
-    /// Whether there are no changes.
-    pub fn is_empty(&self) -> bool {
-        self.writes.is_empty() && self.moves.is_empty()
-    }
-}
 
 /// A directory of journals, locked while open.
 #[derive(Debug)]
@@ -372,36 +351,5 @@ impl Drop for Scratch<'_> {
         for ending in ["", "-wal", "-shm", "-journal"] {
             let _ = atomic::unlink(&self.journals.directory, format!("{}{ending}", self.name)); // or the next run
         }
-    }
-}
-
-/// Splits a path into directory and name.
-fn split_path(path: &Path) -> Result<(Directory, &OsStr)> {
-    let unsafe_path = || Error::new(ErrorKind::Unsafe, format!("{}: not a file name", path.display()));
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(unsafe_path());
-    };
-    Ok((Directory::open(parent)?, name))
-}
-
-/// A writer that computes the SHA-256 of its input.
-#[derive(Default)]
-pub struct ChangeHasher(Sha256);
-
-impl ChangeHasher {
-    /// The digest in hexadecimal.
-    pub fn hex(self) -> String {
-        hex(&self.0.finalize())
-    }
-}
-
-impl Write for ChangeHasher {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! Copies one file: appends its new bytes to the copy, or creates a new version.
 
+use super::archive::{ArchivedSession, Copies, WantedFile};
+use super::line::{CopyOutcome, ManifestLine};
 use super::source::SnapshotFile;
-use super::{ArchivedSession, Copies, CopyOutcome, ManifestLine, WantedFile, document, tree};
+use super::{document, tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key::hex;
 use crate::store::atomic::Temporary;

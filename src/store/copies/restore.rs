@@ -1,6 +1,8 @@
 //! Restores copies to the homes that they come from.
 
-use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
+use super::archive::{ArchivedSession, Copies};
+use super::line::ManifestLine;
+use super::{copy_file, tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
 use crate::store::atomic::{self, Temporary};

@@ -1,7 +1,9 @@
 //! Compares copies with their checksums, and with the original files.
 
+use super::archive::{ArchivedSession, Copies};
+use super::line::ManifestLine;
 use super::source::SnapshotFile;
-use super::{ArchivedSession, Copies, ManifestLine, copy_file, tree};
+use super::{copy_file, tree};
 use crate::error::{Error, Result};
 use crate::model::key::hex;
 use rustix::fs::OFlags;

@@ -1,7 +1,10 @@
 //! Checks the archive and the quarantine of a session.
 
-use super::repair::QUARANTINE;
-use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, log, quarantined};
+use super::log;
+use super::options::{CreateStamp, FsckOptions};
+use super::problem::{FoundProblem, Problem};
+use super::repair::{QUARANTINE, quarantined};
+use super::session_links::SessionLinks;
 use crate::error::{ErrorKind, Position, Result};
 use crate::store::gc::ARCHIVE;
 use crate::store::locked_log::LockedLog;

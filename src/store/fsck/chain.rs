@@ -1,7 +1,7 @@
 //! Checks the checksums of a log, and plans how a repair handles lines with wrong ones.
 
 use super::bit_repair::correct_range;
-use super::{FoundProblem, Problem};
+use super::problem::{FoundProblem, Problem};
 use crate::error::{Error, Position, Result};
 use crate::format::lines::ByteLines;
 use crate::model::record::{Record, RecordKind as Line};

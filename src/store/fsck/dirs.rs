@@ -1,13 +1,13 @@
 //! Checks the directories of a store: leftovers, unexpected files, and permissions.
 
-use super::{FoundProblem, Problem, links};
+use super::links;
+use super::problem::{FoundProblem, Problem};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::model::key;
-use crate::store::alias::ALIASES;
 use crate::store::directory::Directory;
 use crate::store::gc::ARCHIVE;
 use crate::store::network::CACHE;
-use crate::store::{SESSIONS, Store, atomic, batch, pending, trash};
+use crate::store::{ALIASES, SESSIONS, Store, atomic, batch, pending, trash};
 use rustix::fs::OFlags;
 use std::time::Duration;
 

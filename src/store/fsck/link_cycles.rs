@@ -1,6 +1,7 @@
 //! Detects chains that form a cycle.
 
-use super::{FoundProblem, Problem, SessionLinks};
+use super::problem::{FoundProblem, Problem};
+use super::session_links::SessionLinks;
 use crate::error::Result;
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

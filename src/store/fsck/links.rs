@@ -1,14 +1,15 @@
 //! Checks links between sessions, and aliases.
 
 use super::marks::StoreMarkers;
-use super::{CreateStamp, FoundProblem, FsckOptions, Problem, SessionLinks, quarantined};
+use super::options::{CreateStamp, FsckOptions};
+use super::problem::{FoundProblem, Problem};
+use super::repair::{QUARANTINE, quarantined};
+use super::session_links::SessionLinks;
 use crate::error::{ErrorKind, Position, Result};
 use crate::model::event::Stamp;
 use crate::model::key;
 use crate::store::{Store, atomic, run_file};
 use std::collections::{BTreeMap, HashSet};
-
-use super::repair::QUARANTINE;
 
 /// The quarantine file of removed aliases; no session id begins like this.
 pub(super) const KEPT_ALIASES: &str = "@aliases.jsonl";

@@ -1,7 +1,9 @@
 //! Checks the lines of one log, and plans its repaired form.
 
 use super::chain::{Damage, FIRST, LineRepair, Log, lines_from};
-use super::{FoundProblem, Problem, SessionLinks, records};
+use super::problem::{FoundProblem, Problem};
+use super::records;
+use super::session_links::SessionLinks;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::native::HeaderBuilder;
 use crate::model::event::VERSION;

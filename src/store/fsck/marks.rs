@@ -1,6 +1,7 @@
 //! Checks markers of unfinished continuations and splits, which confirm missing links.
 
-use super::{FoundProblem, Problem, SessionLinks};
+use super::problem::{FoundProblem, Problem};
+use super::session_links::SessionLinks;
 use crate::error::{Position, Result};
 use crate::store::{Store, atomic};
 use std::collections::{BTreeMap, HashSet};

@@ -9,182 +9,21 @@ mod link_cycles;
 mod links;
 mod log;
 mod marks;
+mod options;
+mod problem;
 mod records;
 mod repair;
+mod session_links;
 mod splits;
 
 use super::patched::Patched;
 use super::{FileStat, SESSIONS, Store, atomic, log_name};
-use crate::error::{Error, ErrorKind, Position, Result};
-use crate::model::event::Stamp;
-use crate::model::json::ObjectBuilder;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::key;
-use crate::model::named_enum::named_enum;
 use marks::StoreMarkers;
-use std::collections::{BTreeMap, HashSet};
-
-named_enum! {
-    /// The kind of a problem.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Problem {
-        /// The last line has no newline.
-        TruncatedTail = "torn-tail",
-        /// A line that is not a record.
-        Unreadable = "unreadable",
-        /// A line that was modified or moved.
-        Checksum = "checksum",
-        /// Two messages or two events have the same id.
-        DuplicateId = "duplicate-id",
-        /// An event refers to something missing.
-        DanglingEvent = "dangling-event",
-        /// The header is missing, misplaced, or of a later version.
-        Header = "header",
-        /// A session continues a missing one.
-        BrokenLink = "broken-link",
-        /// A session was continued or split by a run that was interrupted before it recorded that.
-        MissingLink = "missing-link",
-        /// A session claims to belong to another one, which does not confirm it.
-        Claim = "claim",
-        /// An alias names no session.
-        Alias = "alias",
-        /// Data in the archive or the quarantine is damaged, missing, or belongs to a missing session.
-        Piece = "piece",
-        /// A leftover file of an interrupted change.
-        Temporary = "temporary",
-        /// Users other than the owner have access.
-        Permissions = "permissions",
-        /// An unexpected file in the store.
-        UnexpectedFile = "stranger",
-    }
-}
-
-impl Problem {
-    /// Its meaning, as in the manual.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Problem::TruncatedTail => "last line is truncated",
-            Problem::Unreadable => "line is not a record",
-            Problem::Checksum => "line modified or misplaced",
-            Problem::DuplicateId => "id used twice",
-            Problem::DanglingEvent => "event refers to a missing record",
-            Problem::Header => "missing, misplaced or newer header",
-            Problem::BrokenLink => "link to a missing session or one that does not confirm it, or link cycle",
-            Problem::MissingLink => "continuation or parts not recorded in the original",
-            Problem::Claim => {
-                "session claims to continue or to be a part of another one, which does not name it; not counted as damage"
-            }
-            Problem::Alias => "alias of a missing session",
-            Problem::Piece => "damaged, missing or orphaned data in archive or quarantine",
-            Problem::Temporary => "leftover of an interrupted change",
-            Problem::Permissions => "accessible to other users",
-            Problem::UnexpectedFile => "unexpected file",
-        }
-    }
-
-    /// The repair by `--repair`; none if it is only reported.
-    pub const fn remedy(self) -> Option<&'static str> {
-        match self {
-            Problem::TruncatedTail => Some("newline added, or fragment quarantined"),
-            Problem::Unreadable => Some("quarantined"),
-            Problem::Checksum => Some(
-                "single-bit errors, duplicates and swaps corrected, other lines covered by a repair event",
-            ),
-            Problem::MissingLink => Some("link event added"),
-            Problem::Claim => Some("link event added if `--link` names the session"),
-            Problem::Alias => Some("quarantined"),
-            Problem::Temporary => Some("removed unless in use"),
-            Problem::Permissions => Some("restricted to the owner"),
-            Problem::BrokenLink => Some("link undone"),
-            Problem::Piece => Some("damaged data quarantined"),
-            Problem::Header => Some("missing header created"),
-            Problem::DuplicateId | Problem::DanglingEvent | Problem::UnexpectedFile => None,
-        }
-    }
-}
-
-/// A problem found by a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundProblem {
-    /// The session, if any.
-    pub session: Option<String>,
-    /// The path of the file.
-    pub file: String,
-    /// The position; line 0 means the whole file.
-    pub place: Position,
-    /// What kind.
-    pub problem: Problem,
-    /// Description.
-    pub what: String,
-    /// The repair, done or planned; none if there is none.
-    pub remedy: Option<String>,
-}
-
-impl FoundProblem {
-    /// A problem of a session's log as a whole.
-    fn of(store: &Store, id: &str, problem: Problem, what: String, remedy: Option<&str>) -> FoundProblem {
-        let file = store.path().join(SESSIONS).join(log_name(id));
-        FoundProblem {
-            session: Some(id.to_string()),
-            file: file.display().to_string(),
-            place: Position::default(),
-            problem,
-            what,
-            remedy: remedy.map(str::to_string),
-        }
-    }
-}
-
-/// Creates id and time of a line that a repair adds; the argument distinguishes it from others.
-pub type CreateStamp<'a> = &'a dyn Fn(&str) -> Result<Stamp>;
-
-/// The beginning of the line of a run in the quarantine.
-fn quarantined(stamp: CreateStamp<'_>, what: &str) -> Result<ObjectBuilder> {
-    Ok(stamp(what)?.event("quarantine"))
-}
-
-/// Options of a check.
-#[derive(Clone, Copy)]
-pub struct FsckOptions<'a> {
-    /// Check only these sessions; otherwise the whole store.
-    pub ids: Option<&'a [String]>,
-    /// Repair, with these stamps.
-    pub repair: Option<CreateStamp<'a>>,
-    /// Sessions whose claims to belong to others a repair accepts.
-    pub link: &'a [String],
-    /// Repair even if another program has a log open.
-    pub force: bool,
-}
-
-/// The links of a session to others.
-#[derive(Debug, Default)]
-struct SessionLinks {
-    continued_from: Option<String>,
-    /// Sessions that continue it, with the event that says so; none if the header does.
-    continued_to: Vec<(String, Option<String>)>,
-    /// Former continuations whose events were undone.
-    unlinked: HashSet<String>,
-    /// The session of which it is a part.
-    split_from: Option<PartReference>,
-    /// Split events, with the parts.
-    split_into: Vec<(String, Vec<String>)>,
-    /// Gc events whose lines the archive must have.
-    packed: Vec<String>,
-}
-
-impl SessionLinks {
-    /// Whether it claims to belong to another session.
-    fn claims(&self) -> bool {
-        self.continued_from.is_some() || self.split_from.is_some()
-    }
-}
-
-/// A reference to the session that was split.
-#[derive(Debug)]
-struct PartReference {
-    parent: String,
-    part: usize,
-    parts: usize,
-}
+pub use options::{CreateStamp, FsckOptions};
+pub use problem::{FoundProblem, Problem};
+use std::collections::BTreeMap;
 
 /// Statistics of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

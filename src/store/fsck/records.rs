@@ -1,6 +1,7 @@
 //! Checks the consistency of the records of a log.
 
-use super::{PartReference, Problem, SessionLinks};
+use super::problem::Problem;
+use super::session_links::{PartReference, SessionLinks};
 use crate::model::chain;
 use crate::model::event::{Action, Event, MessageRange, Meta};
 use crate::model::json::{self, Dialect};

@@ -3,8 +3,9 @@
 use super::bit_repair::unwind;
 use super::chain::{FIRST, lines_from};
 use super::log::{Moved, RepairedLog, SeenIds, check};
-use super::{CreateStamp, quarantined};
+use super::options::CreateStamp;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::json::ObjectBuilder;
 use crate::model::key::{self, HashWriter};
 use crate::store::directory::Directory;
 use crate::store::locked_log::LockedLog;
@@ -13,6 +14,11 @@ use crate::store::patched::{Edit, Patched};
 use crate::store::run_file::{NewRun, RunPieces};
 use crate::store::{Store, atomic, replace_file, run_file, trash};
 use rustix::fs::OFlags;
+
+/// The beginning of the line of a run in the quarantine.
+pub(super) fn quarantined(stamp: CreateStamp<'_>, what: &str) -> Result<ObjectBuilder> {
+    Ok(stamp(what)?.event("quarantine"))
+}
 
 /// The beginning of a header written by convo.
 const SESSION: &[u8] = b"{\"type\":\"session\"";

@@ -2,7 +2,9 @@
 
 use super::links::{removed, restore_line, session_exists};
 use super::marks::StoreMarkers;
-use super::{FoundProblem, FsckOptions, Problem, SessionLinks};
+use super::options::FsckOptions;
+use super::problem::{FoundProblem, Problem};
+use super::session_links::SessionLinks;
 use crate::error::Result;
 use crate::model::key;
 use crate::store::pending::MarkerKind;

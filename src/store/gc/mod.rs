@@ -13,6 +13,8 @@ use crate::store::directory::Directory;
 use crate::store::locked_log::LockedLog;
 use crate::store::run_file::{self, FileRun, RunPieces};
 use crate::store::{Store, atomic, log, log_name, replace_file};
+pub use selection::GcOptions;
+pub(in crate::store) use selection::known_by;
 use selection::{MergedLines, NewLog, ReducedLog, Rejoined, SourceLog};
 use std::borrow::Cow;
 use std::io::Write;
@@ -20,23 +22,6 @@ use std::ops::Range;
 use std::slice;
 
 pub(super) const ARCHIVE: &str = "archive";
-
-/// Options of a gc.
-#[derive(Clone, Copy, Debug)]
-pub struct GcOptions<'a> {
-    /// The id of the `gc` event.
-    pub event: &'a str,
-    /// RFC 3339.
-    pub at: &'a str,
-    /// Delete the removed lines, and the content of the archive.
-    pub discard: bool,
-    /// Delete only archived lines removed up to this time, in seconds since 1970.
-    pub until: Option<i64>,
-    /// Proceed even if another program has the log open.
-    pub force: bool,
-    /// Change nothing and report the planned change.
-    pub dry_run: bool,
-}
 
 /// The result of a gc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,17 +74,6 @@ fn replaced_log_error(error: Error) -> Error {
     error
         .kind(ErrorKind::Unsure)
         .hint("the log was changed, but not its archive; find leftovers with: convo gc or convo fsck")
-}
-
-/// Identifies the runs of a log among those of another session that had the same id before: a prefix of the SHA-256
-/// of its first line.
-pub(super) fn known_by(session: &Session) -> String {
-    let first = if session.is_empty() {
-        &[][..]
-    } else {
-        session.record(0).body
-    };
-    key::sha256(first)[..16].to_string()
 }
 
 fn log_runs<'r>(file: &'r RunPieces<'_>, session: &Session) -> impl DoubleEndedIterator<Item = &'r FileRun> {

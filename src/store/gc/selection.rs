@@ -1,12 +1,11 @@
 //! Selects the lines that gc removes, and merges them back with the remaining ones.
 
-use super::{GcOptions, known_by};
 use crate::error::{Error, Position, Result};
 use crate::format::lines::ByteLines;
 use crate::model::record::Record;
 use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::time::seconds;
-use crate::model::{event, json, reduced};
+use crate::model::{event, json, key, reduced};
 use crate::store::locked_log::{LineDigest, LockedLog};
 use crate::store::log::{self, LogChain, Pending};
 use crate::store::patched::{Patched, PatchedReader};
@@ -15,6 +14,34 @@ use crate::store::{atomic, run_file};
 use std::collections::HashSet;
 use std::io::Write;
 use std::slice::Iter;
+
+/// Options of a gc.
+#[derive(Clone, Copy, Debug)]
+pub struct GcOptions<'a> {
+    /// The id of the `gc` event.
+    pub event: &'a str,
+    /// RFC 3339.
+    pub at: &'a str,
+    /// Delete the removed lines, and the content of the archive.
+    pub discard: bool,
+    /// Delete only archived lines removed up to this time, in seconds since 1970.
+    pub until: Option<i64>,
+    /// Proceed even if another program has the log open.
+    pub force: bool,
+    /// Change nothing and report the planned change.
+    pub dry_run: bool,
+}
+
+/// Identifies the runs of a log among those of another session that had the same id before: a prefix of the SHA-256
+/// of its first line.
+pub(in crate::store) fn known_by(session: &Session) -> String {
+    let first = if session.is_empty() {
+        &[][..]
+    } else {
+        session.record(0).body
+    };
+    key::sha256(first)[..16].to_string()
+}
 
 /// The beginning of the line of a run in the archive.
 pub(super) const BEGIN: &[u8] = b"{\"type\":\"archive\",";

@@ -1,6 +1,6 @@
 //! Checks a Penguin directory: session documents, their backups, the index, and the directories of other agents.
 
-use super::{COPY, UNFINISHED};
+use super::file::{COPY, UNFINISHED};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::penguin::{self, INDEX};
 use crate::format::report::Report;

@@ -1,7 +1,6 @@
 //! Changes a session document in place: unchanged parts are copied byte for byte, and the old document becomes the
 //! new `.bak`, from which Penguin restores.
 
-use super::COPY;
 use crate::error::{Error, Result};
 use crate::format::compression::{self, Wrapped};
 use crate::format::penguin::{self, Condition, WriteOptions};
@@ -15,6 +14,11 @@ use crate::store::{FileStat, Rewrite, sync_directory_names, write_atomically};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+/// Suffixes of Penguin's backups and temporary files.
+pub const COPY: &str = ".bak";
+
+pub const UNFINISHED: &str = ".temp";
 
 /// A parsed document.
 struct Document<'o> {

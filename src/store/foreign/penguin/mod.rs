@@ -13,13 +13,10 @@ use crate::format::{DocumentSource, Format, penguin};
 use crate::model::json;
 use crate::model::message::Message;
 use crate::model::session::Session;
+use file::{COPY, UNFINISHED};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
-
-/// Suffixes of Penguin's backups and temporary files.
-pub const COPY: &str = ".bak";
-pub const UNFINISHED: &str = ".temp";
 
 /// The system.
 pub struct Penguin;
