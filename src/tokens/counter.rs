@@ -1,6 +1,6 @@
 //! Token counts stored in messages. They are only used if the session's header names the same tokenizer.
 
-use super::{Counting, Tokenizer};
+use super::tokenizer::{Counting, Tokenizer};
 use crate::error::Position;
 use crate::model::json;
 use crate::model::message::Message;

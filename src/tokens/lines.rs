@@ -2,7 +2,7 @@
 
 use super::encoding::{Encoding, first_lines, last_lines};
 use super::hash::fold;
-use super::{Counting, Tokenizer};
+use super::tokenizer::{Counting, Tokenizer};
 use crate::model::summary::{is_quoted_as_is, quoted};
 use crate::model::threads::over_cores;
 use std::collections::HashMap;

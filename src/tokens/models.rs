@@ -1,6 +1,8 @@
 //! Model names, their tokenizers and their context windows.
 
-use super::{Counting, Encoding, Estimate, Tokenizer};
+use super::encoding::Encoding;
+use super::estimate::Estimate;
+use super::tokenizer::{Counting, Tokenizer};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 

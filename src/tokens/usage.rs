@@ -1,6 +1,6 @@
 //! The tokens of a session by role, category, tool and exchange, in the log and in the view.
 
-use super::Counter;
+use super::counter::Counter;
 use crate::model::exchange::Cuts;
 use crate::model::message::{Message, Role};
 use crate::model::session::{Class, Session};
