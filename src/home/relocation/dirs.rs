@@ -1,6 +1,6 @@
 //! Directories that are named after a project.
 
-use super::{HomePlan, Problems, exists};
+use super::plan::{HomePlan, Problems};
 use crate::error::{Error, ErrorKind, Result};
 use crate::home::files::Transcript;
 use crate::home::gemini_cli::sha256;
@@ -250,4 +250,16 @@ pub fn hashed(base: &Path, parents: &[&str], plan: &mut HomePlan) -> Result<()> 
         plan.renames.add_whole(old, new);
     }
     Ok(())
+}
+
+/// Whether a path exists.
+///
+/// # Errors
+/// [`ErrorKind::InputOutput`] if the path cannot be examined.
+fn exists(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) => Err(Error::io(path.display(), error).kind(ErrorKind::InputOutput)),
+    }
 }

@@ -1,55 +1,26 @@
 //! Plans a project move: finds references to its directory in the homes of programs, and the changes they need.
 
 mod dirs;
+mod file_rule;
+mod plan;
 mod renames;
 mod rewrite;
 mod rules;
 
+pub use file_rule::FileRule;
+pub use plan::{HomePlan, RelocationChange};
 pub use renames::Renames;
 pub use rewrite::{RenameCounts, rewrite};
-pub use rules::FileRule;
 
 use super::listing::{is_absent, matching};
 use super::places::Home;
 use crate::error::{Error, ErrorKind, Result, reason};
 use dirs::ProjectDirs;
+use plan::Problems;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-/// Paths that cannot be read, and the reasons.
-type Problems = Vec<(PathBuf, String)>;
-
-/// A file whose members refer to the project.
-#[derive(Debug)]
-pub struct RelocationChange {
-    /// The current path of the file.
-    pub path: PathBuf,
-    /// The rule that selects the members.
-    pub rule: &'static FileRule,
-    /// The number of references per member.
-    pub counts: RenameCounts,
-}
-
-/// The changes in a home.
-#[derive(Debug, Default)]
-pub struct HomePlan {
-    /// Files to rewrite.
-    pub files: Vec<RelocationChange>,
-    /// Directories to create.
-    pub makes: Vec<PathBuf>,
-    /// Files and directories to move.
-    pub moves: Vec<(PathBuf, PathBuf)>,
-    /// Directories to remove if they are empty afterwards.
-    pub removes: Vec<PathBuf>,
-    /// Databases that contain the path of the project.
-    pub databases: Vec<PathBuf>,
-    /// Files that refer to the project, or may, but cannot be changed, with the reasons.
-    pub left: Vec<(PathBuf, String)>,
-    /// The old and new paths as written in files.
-    pub renames: Renames,
-}
 
 impl HomePlan {
     /// Plans the changes of a home for a move from one directory to another; both are absolute paths.
@@ -95,23 +66,6 @@ impl HomePlan {
             }
         }
         Ok(plan)
-    }
-
-    /// Whether there are no changes.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.moves.is_empty()
-    }
-
-    /// Returns the location of a path after the moves.
-    pub fn moved(&self, path: &Path) -> PathBuf {
-        let moved = self.moves.iter().find_map(|(from, to)| {
-            let below = path.strip_prefix(from).ok()?;
-            Some(match below.as_os_str().is_empty() {
-                true => to.clone(),
-                false => to.join(below),
-            })
-        });
-        moved.unwrap_or_else(|| path.to_path_buf())
     }
 }
 
@@ -207,18 +161,6 @@ fn has(mut file: impl Read, wanted: &[u8]) -> io::Result<bool> {
         let rest = read.min(wanted.len());
         block.copy_within(read - rest..read, 0);
         kept = rest;
-    }
-}
-
-/// Whether a path exists.
-///
-/// # Errors
-/// [`ErrorKind::InputOutput`] if the path cannot be examined.
-fn exists(path: &Path) -> Result<bool> {
-    match path.symlink_metadata() {
-        Ok(_) => Ok(true),
-        Err(error) if is_absent(&error) => Ok(false),
-        Err(error) => Err(Error::io(path.display(), error).kind(ErrorKind::InputOutput)),
     }
 }
 

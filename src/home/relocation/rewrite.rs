@@ -1,7 +1,7 @@
 //! Rewrites members of files to the new names; every other byte is unchanged.
 
+use super::file_rule::{FileEncoding, FileRule};
 use super::renames::Renames;
-use super::rules::{FileEncoding, FileRule};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::format::zstd;
 use crate::model::json::{self, ArrayElements, Dialect, JsonError, Members};

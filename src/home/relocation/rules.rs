@@ -1,33 +1,10 @@
 //! The members of files that refer to a project.
 
 use super::dirs::{ProjectDirs, Slug};
+use super::file_rule::{FileEncoding, FileRule};
 use crate::home::home_program::HomeProgram;
 use crate::home::slot::{claude_slug, pi_slug};
 use std::path::Path;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileEncoding {
-    /// A JSON value per line. Other lines are unchanged.
-    Lines,
-    /// A JSON document.
-    Document,
-    /// The path and a line ending.
-    Text,
-}
-
-/// A rule for files and their members.
-#[derive(Debug)]
-pub struct FileRule {
-    /// A pattern of their paths, relative to the base of the home.
-    pub files: &'static str,
-    /// Their encoding; also applies to compressed files.
-    pub shape: FileEncoding,
-    /// The record types to which the rule applies; empty for all.
-    pub types: &'static [&'static str],
-    /// Paths of the members: `*` is each element of a list, `{}` each name in an object. A rule without members keeps
-    /// later rules from its files.
-    pub members: &'static [&'static str],
-}
 
 /// The references to projects in the home of a program.
 pub struct HomeRules {
