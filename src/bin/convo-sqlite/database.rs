@@ -229,6 +229,11 @@ pub fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
+/// Reads a column that contains a time.
+pub fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    Ok(text(row, column)?.and_then(|text| utc(&text)))
+}
+
 /// Quotes a name for a query.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

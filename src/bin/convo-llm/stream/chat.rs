@@ -1,6 +1,6 @@
 //! Assembles streamed chunks of the OpenAI Chat API, each of which adds to the message.
 
-use super::{StreamStep, StreamText};
+use super::step::{StreamStep, StreamText};
 use convo::model::json::{self, Dialect, ObjectBuilder, array};
 use std::collections::HashMap;
 

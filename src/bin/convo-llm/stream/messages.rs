@@ -1,6 +1,6 @@
 //! Assembles streamed events of the Anthropic API: content blocks that begin, grow and end.
 
-use super::{StreamStep, StreamText};
+use super::step::{StreamStep, StreamText};
 use convo::model::json::{self, Dialect, Members, array};
 
 /// The reply assembled so far.

@@ -5,6 +5,7 @@ mod chat;
 mod events;
 mod messages;
 mod responses;
+mod step;
 
 use crate::retry::RequestFailure;
 use crate::service_error;
@@ -25,58 +26,6 @@ enum Assembler {
     Chat(chat::ChatAssembler),
     Messages(messages::MessagesAssembler),
     Responses(responses::ResponsesAssembler),
-}
-
-/// The effect of an event.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct StreamStep {
-    /// Text to print.
-    text: String,
-    /// Whether the reply is complete.
-    done: bool,
-}
-
-impl StreamStep {
-    /// A step with a piece of text, given as JSON.
-    fn of(raw: Option<&[u8]>) -> StreamStep {
-        StreamStep {
-            text: raw.and_then(json::text).unwrap_or_default().into_owned(),
-            done: false,
-        }
-    }
-
-    fn done() -> StreamStep {
-        StreamStep {
-            done: true,
-            ..StreamStep::default()
-        }
-    }
-}
-
-/// A string received in pieces, kept JSON-encoded because a character may be split across pieces.
-#[derive(Debug, Default)]
-struct StreamText(Vec<u8>);
-
-impl StreamText {
-    /// Appends a JSON string; ignores any other value.
-    fn push(&mut self, raw: Option<&[u8]>) {
-        if let Some([b'"', inside @ .., b'"']) = raw {
-            self.0.extend_from_slice(inside);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The JSON string.
-    fn raw(&self) -> Vec<u8> {
-        [b"\"", self.0.as_slice(), b"\""].concat()
-    }
-
-    fn decoded(&self) -> String {
-        json::text(&self.raw()).unwrap_or_default().into_owned()
-    }
 }
 
 impl ReplyStream {

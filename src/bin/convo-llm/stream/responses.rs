@@ -1,6 +1,6 @@
 //! Assembles streamed events of the Responses API: text deltas to print, and the complete reply at the end.
 
-use super::StreamStep;
+use super::step::StreamStep;
 use crate::retry::RequestFailure;
 use crate::service_error;
 use convo::model::json::{self, array};

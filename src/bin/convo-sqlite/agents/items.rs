@@ -2,7 +2,6 @@
 
 use super::super::database::{self, Database, number, utc};
 use super::super::session_lines::{self, NOWHERE, object};
-use super::NAME;
 use super::tables::AgentTables;
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
@@ -10,6 +9,9 @@ use convo::format::request::{self, Api};
 use convo::model::event;
 use convo::model::json::{self, quoted};
 use std::collections::BTreeMap;
+
+/// The name of the system, and of its annotations.
+pub const NAME: &str = "openai-agents";
 
 /// A row that contains an item.
 pub struct ItemRow {

@@ -21,6 +21,7 @@ use convo::format::report::Report;
 use convo::format::workspace::Workspace;
 use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
+use items::NAME;
 use tables::AgentTables;
 
 /// The definition of this system.
@@ -36,8 +37,6 @@ pub const SESSIONS: DatabaseSystem = DatabaseSystem {
     bytes,
     sessions,
 };
-
-const NAME: &str = "openai-agents";
 
 /// The format of the items.
 const FORMAT: &str = "openai-responses";

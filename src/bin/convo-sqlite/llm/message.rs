@@ -1,10 +1,12 @@
 //! Converts a message of a thread to records: one for the message, and one for each result it contains.
 
-use super::NAME;
 use super::part::{self, ResolvedPart};
 use convo::model::json::{self, ObjectBuilder, array, quoted};
 use convo::model::key;
 use std::collections::VecDeque;
+
+/// The name of the system, and of its annotations.
+pub const NAME: &str = "llm";
 
 /// A stored message, and the metadata of its turn.
 pub struct StoredMessage {

@@ -17,41 +17,23 @@ mod part;
 mod responses;
 mod threads;
 
-use super::database::{self, Database, utc};
+use super::database::Database;
 use super::system::{DatabaseSystem, SystemRow};
 use convo::error::Result;
 use convo::format::report::Report;
 use convo::model::session::Session;
+use message::NAME;
 
 /// The definition of this system.
 pub const LOGS: DatabaseSystem = DatabaseSystem {
     name: NAME,
     what: "a log of llm",
-    tables: &[
-        ("messages", &["hash", "parent_hash", "role", "provider_metadata"]),
-        (
-            "parts",
-            &["id", "message_hash", "position", "type", "text", "payload"],
-        ),
-        (
-            "threads",
-            &["id", "name", "tip_message_hash", "forked_from", "datetime_utc"],
-        ),
-        (
-            "turns",
-            &[
-                "id", "thread_id", "tip_message_hash", "model", "input_tokens", "output_tokens",
-                "datetime_utc",
-            ],
-        ),
-    ],
+    tables: threads::TABLES,
     otherwise: responses::have_tables,
     rows,
     bytes,
     sessions,
 };
-
-const NAME: &str = "llm";
 
 fn rows(database: &Database) -> Result<Vec<SystemRow>> {
     let mut rows = Vec::new();
@@ -76,9 +58,4 @@ fn sessions(database: &Database, row: &SystemRow, report: &mut Report) -> Result
         true => threads::sessions(database, row, report),
         false => responses::session(database, row, report).map(|session| vec![session]),
     }
-}
-
-/// Reads a column that contains a time.
-fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
-    Ok(database::text(row, column)?.and_then(|text| utc(&text)))
 }

@@ -1,10 +1,10 @@
 //! Conversations of versions before threads: one row per response, with the prompt that it answers.
 
-use super::super::database::{self, Database, number};
+use super::super::database::{self, Database, number, time};
 use super::super::session_lines;
 use super::super::system::SystemRow;
-use super::message::{self, OpenCallIds, TurnMetadata};
-use super::{NAME, attachment, threads, time};
+use super::message::{self, NAME, OpenCallIds, TurnMetadata};
+use super::{attachment, threads};
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
 use convo::format::workspace::Workspace;

@@ -1,11 +1,11 @@
 //! Threads: names for the last message of a chain, in which each message refers to its predecessor. A turn whose
 //! message is not on the chain of the thread belongs to an abandoned branch.
 
-use super::super::database::{self, Database, number};
+use super::super::database::{self, Database, number, time};
 use super::super::session_lines::{self, LineageMember, NOWHERE, object};
 use super::super::system::SystemRow;
-use super::message::{self, OpenCallIds, StoredMessage, TurnMetadata};
-use super::{LOGS, NAME, part, time};
+use super::message::{self, NAME, OpenCallIds, StoredMessage, TurnMetadata};
+use super::part;
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
@@ -13,9 +13,28 @@ use convo::model::json::ObjectBuilder;
 use convo::model::session::Session;
 use std::collections::{HashMap, HashSet};
 
+/// The tables of threads, and the columns that they must have.
+pub const TABLES: &[(&str, &[&str])] = &[
+    ("messages", &["hash", "parent_hash", "role", "provider_metadata"]),
+    (
+        "parts",
+        &["id", "message_hash", "position", "type", "text", "payload"],
+    ),
+    (
+        "threads",
+        &["id", "name", "tip_message_hash", "forked_from", "datetime_utc"],
+    ),
+    (
+        "turns",
+        &[
+            "id", "thread_id", "tip_message_hash", "model", "input_tokens", "output_tokens", "datetime_utc",
+        ],
+    ),
+];
+
 /// Whether the tables of threads exist.
 pub fn have_tables(database: &Database) -> Result<bool> {
-    for (table, _) in LOGS.tables {
+    for (table, _) in TABLES {
         if database.columns(table)?.is_empty() {
             return Ok(false);
         }

@@ -1,6 +1,7 @@
 //! The archive of sessions of other programs.
 
-use super::{HomeFile, SUBAGENT, own_name, unread_path};
+use super::listing::SUBAGENT;
+use super::{HomeFile, own_name, unread_path};
 use crate::context::Context;
 use crate::environment::home;
 use crate::errors::named;

@@ -1,10 +1,8 @@
 //! Homes whose sessions are in a database.
 
-use super::Listing;
 use crate::context::Context;
 use crate::programs::database::{self, DatabaseRow};
 use convo::home::{FileKind, Home, Transcript};
-use std::collections::BTreeSet;
 
 pub fn is_database(file: &Transcript) -> bool {
     file.kind == FileKind::Database
@@ -58,20 +56,4 @@ pub fn of_row(database: &Transcript, row: &DatabaseRow) -> Transcript {
         modified: row.updated().unwrap_or(database.modified),
         is_in_database: true,
     }
-}
-
-/// Drops the files of sessions that their program has moved to its database.
-pub(super) fn drop_moved(listing: &mut Listing) {
-    let inside = listing
-        .sessions
-        .iter()
-        .filter(|one| one.transcript.is_in_database);
-    let ids: BTreeSet<String> = inside.map(|session| session.id.clone()).collect();
-    let is_moved =
-        |file: &Transcript, id: Option<&str>| !file.is_in_database && id.is_some_and(|id| ids.contains(id));
-    listing
-        .sessions
-        .retain(|session| !is_moved(&session.transcript, Some(&session.id)));
-    let files = &mut listing.files.transcripts;
-    files.retain(|file| !is_moved(file, file.id.as_deref()));
 }

@@ -1,5 +1,6 @@
 //! Finds the home that contains a file.
 
+use super::listing::unread_path;
 use super::{all, clock};
 use crate::context::Context;
 use crate::errors::named;
@@ -44,7 +45,7 @@ impl HomeFile {
             }
             if let Some(why) = &home.problem {
                 if real.starts_with(&home.root) {
-                    return Err(unread(&home.root, why));
+                    return Err(unread_path(&home.root, why));
                 }
                 continue;
             }
@@ -69,7 +70,7 @@ impl HomeFile {
             }
             // The file may be one of the unreadable ones.
             if let Some((path, why)) = problems.first() {
-                return Err(unread(path, why));
+                return Err(unread_path(path, why));
             }
         }
         Ok(None)
@@ -108,14 +109,6 @@ impl HomeFile {
             }
         }
     }
-}
-
-/// Returns the error for a path of a home that cannot be read.
-pub fn unread(path: &Path, why: &str) -> Error {
-    named(
-        Error::new(ErrorKind::InputOutput, why.to_string()),
-        &path_name(path),
-    )
 }
 
 /// Number of bytes at the beginning of a file that are searched for its project.

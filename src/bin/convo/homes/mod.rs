@@ -5,31 +5,33 @@ mod databases;
 mod home_cache;
 mod home_file;
 mod journals;
+mod listing;
 pub mod names;
 mod read;
 
 pub use archived::{archive_directory, archived_name, keep, long_path, original, refuse_overlap, short_path};
 pub use databases::{DATABASE, is_database, of_row, report_unread, unread};
 pub use home_cache::{remove_cache, rows};
-pub use home_file::{HomeFile, project_of, unread as unread_path};
+pub use home_file::{HomeFile, project_of};
 pub use journals::{complete_changes, journals, state_path};
+pub use listing::{HomeSession, Listing, is_compressed, own_name, seconds, unread_path};
 
 use crate::args::TokenizerArgs;
 use crate::context::Context;
 use crate::overviews::OverviewReader;
 use crate::programs::database;
-use convo::error::{Error, ErrorKind};
+use convo::error::ErrorKind;
 use convo::filter::overview::Overview;
 use convo::home::{
-    Directories, Environment, FileKind, Home, HomeFiles, HomeIndex, Retention, RunningMarkers, RunningSign,
-    Sidecars, Transcript, orphans,
+    Directories, Environment, FileKind, Home, HomeFiles, HomeIndex, RunningMarkers, Sidecars, Transcript,
+    orphans,
 };
 use convo::model::{threads, time};
 use convo::store::FileStat;
 use home_cache::HomeCache;
+use listing::updated;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Returns the homes on this machine.
@@ -42,95 +44,6 @@ pub fn environment<'v>(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Enviro
     Environment {
         variable,
         directory: std::env::current_dir().ok(),
-    }
-}
-
-pub struct HomeSession {
-    pub id: String,
-    /// The session that started it, for a subagent.
-    pub parent: Option<String>,
-    pub title: Option<String>,
-    pub project: Option<String>,
-    pub overview: Overview,
-    pub transcript: Transcript,
-    pub sidecars: Sidecars,
-    pub subagents: u64,
-    pub branches: u64,
-    /// The reason to consider it running.
-    pub running: Option<RunningSign>,
-    /// Time from which the program may delete it, in seconds since 1970.
-    pub due: Option<i64>,
-}
-
-pub struct Listing {
-    pub home: Home,
-    pub sessions: Vec<HomeSession>,
-    pub retention: Option<Retention>,
-    /// The files of sessions, including those in formats that cannot be read.
-    pub files: HomeFiles,
-    /// Directories of sidecars without a transcript.
-    pub orphans: u64,
-    /// The reason if some sessions are not read.
-    unread: Option<String>,
-    /// Errors of files that cannot be read as sessions.
-    pub errors: Vec<Error>,
-    /// Errors of databases.
-    pub failed: Vec<Error>,
-}
-
-impl Listing {
-    /// Returns the reason if some sessions of the home are not read.
-    pub fn reason(&self) -> Option<String> {
-        // A home in which nothing is readable.
-        let problems = self.files.problems.first();
-        let problem = problems.filter(|_| self.files.transcripts.is_empty());
-        let own = self.home.problem.clone().or_else(|| self.unread.clone());
-        own.or_else(|| problem.map(|(_, why)| why.clone()))
-    }
-
-    /// Whether any sessions of the home are read, from files or a database.
-    pub fn is_read(&self) -> bool {
-        let has_database = || self.files.transcripts.iter().any(is_database);
-        self.home.program.format.is_some() || self.unread.is_none() && has_database()
-    }
-}
-
-impl Listing {
-    /// Reports the files that cannot be read.
-    pub fn report(&self, context: &Context) {
-        let failed = |path: &Path, why: &str| {
-            context.output.error(&unread_path(path, why));
-        };
-        if let Some(problem) = &self.home.problem {
-            failed(&self.home.root, problem);
-        }
-        for (path, why) in &self.files.problems {
-            failed(path, why);
-        }
-        self.failed.iter().for_each(|error| context.output.error(error));
-        for error in &self.errors {
-            match (error.kind, &error.at) {
-                (ErrorKind::Data, Some((path, _))) if is_compressed(Path::new(path)) => {
-                    context.output.notice(path, &error.message);
-                }
-                // Programs keep other files next to their sessions.
-                (ErrorKind::Data, _) => context.output.detail("", &error.to_string()),
-                _ => context.output.error(error),
-            }
-        }
-    }
-}
-
-/// Whether a file in a home is compressed: only sessions have such names, so that its errors are damage.
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "zst")
-}
-
-/// Converts a file time to seconds since 1970.
-pub fn seconds(time: SystemTime) -> i64 {
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
     }
 }
 
@@ -247,7 +160,7 @@ pub fn listings_with(
             }
         }
     }
-    listings.iter_mut().for_each(databases::drop_moved);
+    listings.iter_mut().for_each(Listing::drop_moved);
     name_projects(&mut listings, &marks);
     listings.iter_mut().for_each(set_retention);
     Ok(listings)
@@ -325,12 +238,6 @@ fn add(
     }
 }
 
-/// Returns the time of the newest record. Files without times have the time 0, which counts as none.
-fn updated(overview: &Overview) -> Option<i64> {
-    let updated = overview.updated.as_deref().and_then(time::seconds);
-    updated.filter(|time| *time > 0)
-}
-
 /// Formats a time as the name of a session: `20260602T100100`.
 pub fn digits(time: &str) -> String {
     let time = crate::terminal::time_format::machine(time);
@@ -386,37 +293,5 @@ fn set_retention(listing: &mut Listing) {
     for session in &mut listing.sessions {
         let modified = seconds(session.transcript.modified);
         session.due = Some(retention.due(modified, updated(&session.overview)));
-    }
-}
-
-impl HomeSession {
-    /// Returns the name without the program.
-    pub fn name_in_program(&self) -> String {
-        own_name(&self.id, self.parent.as_deref())
-    }
-
-    pub fn is_subagent(&self) -> bool {
-        self.transcript.kind == FileKind::Subagent
-    }
-
-    /// Returns the time of its newest record, or of its file without one, in seconds since 1970.
-    pub fn updated(&self) -> i64 {
-        updated(&self.overview).unwrap_or_else(|| seconds(self.transcript.modified))
-    }
-
-    /// Returns the path of its file.
-    pub fn path(&self) -> &PathBuf {
-        &self.transcript.path
-    }
-}
-
-/// The part of a subagent's name between the id of its session and its own id.
-const SUBAGENT: &str = ".agent-";
-
-/// Returns the name of a session without the program; for a subagent, the name of its session is the prefix.
-pub fn own_name(id: &str, parent: Option<&str>) -> String {
-    match parent {
-        Some(parent) => format!("{parent}{SUBAGENT}{}", id.strip_prefix("agent-").unwrap_or(id)),
-        None => id.to_string(),
     }
 }

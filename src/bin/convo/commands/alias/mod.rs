@@ -1,17 +1,21 @@
 //! `alias`: manages additional names of sessions.
 
+mod action;
 mod picoclaw_dir;
 mod promote;
+mod report;
 
 use super::Run;
 use crate::args::{ALL, TimeOptions, checked_name};
 use crate::context::Context;
-use crate::output::{columns, visible};
+use crate::output::columns;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
-use clap::{Args, Subcommand};
+use action::AliasAction;
+use clap::Args;
 use convo::error::{Error, ErrorKind};
 use promote::Promotion;
+use report::{done, row, unknown};
 use std::path::PathBuf;
 
 /// Manage session aliases
@@ -36,93 +40,6 @@ pub struct AliasCommand {
     picoclaw: Option<PathBuf>,
     #[command(subcommand)]
     action: AliasAction,
-}
-
-#[derive(Subcommand, Debug)]
-enum AliasAction {
-    /// Add an alias (status 73 if it is taken)
-    Add {
-        /// Take over an alias that is in use
-        #[arg(long = "move")]
-        moved: bool,
-        /// New alias
-        alias: String,
-        /// Session: id, prefix, alias, key or @last
-        name: String,
-        #[command(flatten)]
-        form: PrintForm,
-    },
-    /// Rename an alias
-    Rename {
-        /// Alias
-        #[arg(value_name = "OLD")]
-        alias: String,
-        /// Its new name (status 73 if it is taken)
-        #[arg(value_name = "NEW")]
-        new: String,
-        #[command(flatten)]
-        form: PrintForm,
-    },
-    /// Remove an alias and keep the session
-    Remove {
-        /// Alias
-        alias: String,
-        #[command(flatten)]
-        form: PrintForm,
-    },
-    /// List aliases and their sessions
-    List {
-        /// Only aliases of this session
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
-        /// End each line with NUL and print names unchanged
-        #[arg(short = '0', long)]
-        null: bool,
-        #[command(flatten)]
-        form: PrintForm,
-    },
-    /// Print the session id of an alias
-    Resolve {
-        /// Alias
-        alias: String,
-        #[command(flatten)]
-        form: PrintForm,
-    },
-    /// Adopt the history stored under an older name
-    ///
-    /// Copies view and summary of the first session named by an ALIAS (default: those in the header) into the session,
-    /// which must be empty, and points the ALIAS to it. The old log is kept and records the move; repeating the command
-    /// changes nothing. The shared name of an agent's main session is never a source. Exits with 1 if there is no history
-    /// to adopt.
-    Promote {
-        /// Session without history
-        name: String,
-        /// Older names, in order of preference
-        #[arg(value_name = "ALIAS")]
-        aliases: Vec<String>,
-    },
-}
-
-/// How the result is printed.
-#[derive(Args, Clone, Copy, Debug)]
-struct PrintForm {
-    /// Print one object per alias
-    #[arg(long)]
-    json: bool,
-}
-
-impl AliasAction {
-    /// Whether the result is printed as JSON.
-    fn json(&self) -> bool {
-        match self {
-            AliasAction::Add { form, .. }
-            | AliasAction::Rename { form, .. }
-            | AliasAction::Remove { form, .. }
-            | AliasAction::List { form, .. }
-            | AliasAction::Resolve { form, .. } => form.json,
-            AliasAction::Promote { .. } => false,
-        }
-    }
 }
 
 /// Columns of the list.
@@ -227,29 +144,4 @@ fn report_prefix(context: &Context, alias: &str, id: &str) -> anyhow::Result<()>
         .output
         .notice(alias, &format!("{what}; the alias takes precedence"));
     Ok(())
-}
-
-fn unknown(alias: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{alias}: no such alias"))
-        .hint("list aliases with: convo alias list")
-}
-
-/// Formats an alias and the sessions that it names as a line.
-fn row(json: bool, exact: bool, alias: &str, ids: &[String]) -> String {
-    match (json, exact) {
-        (true, _) => serde_json::json!({"schema": "convo.alias/1", "alias": alias, "ids": ids}).to_string(),
-        (false, true) => format!("{alias}\t{}", ids.join(",")),
-        (false, false) => format!("{}\t{}", visible(alias), visible(&ids.join(","))),
-    }
-}
-
-/// Reports a change.
-fn done(context: &Context, json: bool, alias: &str, ids: &[String], what: &str) -> anyhow::Result<()> {
-    match json {
-        true => context.output.print_done(&row(true, false, alias, ids)),
-        false => {
-            context.output.notice(alias, what);
-            Ok(())
-        }
-    }
 }

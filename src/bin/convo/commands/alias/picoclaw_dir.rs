@@ -1,6 +1,7 @@
 //! Aliases in a directory of another system, which stores them next to its sessions.
 
-use super::AliasAction;
+use super::action::AliasAction;
+use super::report::{self, done, row};
 use crate::args::ALL;
 use crate::context::Context;
 use crate::output::{count_of, path_name};
@@ -42,12 +43,12 @@ pub fn run(context: &Context, path: &Path, json: bool, action: AliasAction) -> a
             }
             names.add(&alias, &key, &now, timeout)?;
             let what = format!("alias added for {key}");
-            super::done(context, json, &alias, &[key], &what)?;
+            done(context, json, &alias, &[key], &what)?;
         }
         AliasAction::Rename { alias, new, .. } => {
             let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
             if keys.is_empty() {
-                return Err(super::unknown(&alias).into());
+                return Err(report::unknown(&alias).into());
             }
             for key in &keys {
                 names.add(&new, key, &now, timeout)?;
@@ -55,14 +56,14 @@ pub fn run(context: &Context, path: &Path, json: bool, action: AliasAction) -> a
             if new.trim() != alias.trim() {
                 SidecarNames::read(path)?.remove(&alias, &now, timeout)?;
             }
-            super::done(context, json, &new, &keys, &format!("renamed from {alias}"))?;
+            done(context, json, &new, &keys, &format!("renamed from {alias}"))?;
         }
         AliasAction::Remove { alias, .. } => {
             let keys = names.aliases().remove(alias.trim()).unwrap_or_default();
             if names.remove(&alias, &now, timeout)?.is_empty() {
-                return Err(super::unknown(&alias).into());
+                return Err(report::unknown(&alias).into());
             }
-            super::done(context, json, &alias, &keys, "alias removed")?;
+            done(context, json, &alias, &keys, "alias removed")?;
         }
         AliasAction::List { name, null, .. } => {
             let mut aliases = names.aliases();
@@ -70,7 +71,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: AliasAction) -> a
                 let key = names.resolve(&name)?.ok_or_else(|| unknown(&name))?;
                 aliases.retain(|_, keys| keys.contains(&key));
             }
-            let row = |(alias, keys): (String, Vec<String>)| super::row(json, null, &alias, &keys);
+            let row = |(alias, keys): (String, Vec<String>)| row(json, null, &alias, &keys);
             context.output.rows(null, aliases.into_iter().map(row))?;
         }
         AliasAction::Resolve { alias, .. } => {
@@ -79,7 +80,7 @@ pub fn run(context: &Context, path: &Path, json: bool, action: AliasAction) -> a
                 Error::new(ErrorKind::NotFound, format!("{alias}: no such alias or session"))
             })?;
             match json {
-                true => context.output.print(&super::row(true, false, &alias, &[key]))?,
+                true => context.output.print(&row(true, false, &alias, &[key]))?,
                 false => context.output.print(&key)?,
             }
         }

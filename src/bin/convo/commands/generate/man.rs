@@ -1,8 +1,7 @@
 //! Generates the manual pages: prose from the Markdown files next to this one, the rest from the command line
 //! definitions.
 
-use super::NamedContent;
-use super::page::ManualPage;
+use super::page::{ManualPage, NamedContent};
 use crate::commands::{self, CommandSpec, Group};
 use crate::programs::bundled_plugins;
 use clap::{Arg, Command};

@@ -14,6 +14,7 @@ use crate::completion;
 use crate::context::Context;
 use clap::{Args, Subcommand};
 use convo::error::Error;
+use page::NamedContent;
 use std::path::{Path, PathBuf};
 
 /// Generate manual pages, completions and reference pages
@@ -89,9 +90,6 @@ impl Run for GenerateCommand {
         }
     }
 }
-
-/// Name and content of a file.
-type NamedContent = (String, String);
 
 /// Writes files to a directory, which is created if missing.
 fn save(dir: &Path, files: &[NamedContent]) -> convo::Result<()> {

@@ -1,6 +1,9 @@
 //! Renders a manual page from a subset of Markdown: headings, paragraphs, `term` lines followed by a `:` paragraph,
 //! indented examples and code. The output is man(7) for groff and mandoc.
 
+/// Name and content of a file.
+pub type NamedContent = (String, String);
+
 /// A page under construction.
 #[derive(Debug, Default)]
 pub struct ManualPage(String);

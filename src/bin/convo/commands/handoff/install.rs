@@ -1,7 +1,8 @@
 //! Installs a session in another program's directory: writes the file, then the index.
 
+use super::handoff_session::HandoffSession;
 use super::new_files::{DIR_MODE, write_index, write_new};
-use super::{HandoffSession, undo};
+use super::undo;
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::complete_changes;

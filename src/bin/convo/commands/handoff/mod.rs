@@ -1,6 +1,7 @@
 //! `handoff`: continues a session in another program.
 
 mod flatten;
+mod handoff_session;
 mod install;
 mod new_files;
 mod new_session;
@@ -20,6 +21,7 @@ use convo::format::{self, Format, WritePurpose};
 use convo::home::{AcceptMode, HomeProgram, NewSessionInfo, is_plain_id, split_model};
 use convo::model::time;
 use convo::model::view::View;
+use handoff_session::HandoffSession;
 use new_session::NewSessionValues;
 use std::path::{Path, PathBuf};
 
@@ -124,19 +126,6 @@ impl Run for HandoffCommand {
         };
         self.one(context, to, (&input, &label), from, &session)
     }
-}
-
-/// A session that is ready for another program.
-struct HandoffSession<'r> {
-    to: &'static HomeProgram,
-    from: Format,
-    id: String,
-    project: String,
-    model: Option<&'r str>,
-    bytes: Vec<u8>,
-    losses: Vec<(String, u64)>,
-    takes: AcceptMode,
-    resume: Option<String>,
 }
 
 impl HandoffCommand {

@@ -1,7 +1,7 @@
 //! Undoes an installation: removes the session and its entry in the index of the program. A journal for each id lists
 //! the files that were written.
 
-use super::HandoffSession;
+use super::handoff_session::HandoffSession;
 use super::new_files::{DIR_MODE, remove_index, write_index};
 use crate::context::Context;
 use crate::errors::named;

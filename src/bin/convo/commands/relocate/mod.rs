@@ -4,7 +4,7 @@ mod databases;
 mod report;
 
 use super::Run;
-use crate::args::{TimeOptions, named_program};
+use crate::args::named_program;
 use crate::context::Context;
 use crate::environment::home;
 use crate::errors::named;

@@ -1,8 +1,12 @@
 //! The report of a relocation.
 
-use super::{Context, HomePlan, RelocatedDatabase, TimeOptions, path_name};
+use super::databases::RelocatedDatabase;
+use crate::args::TimeOptions;
+use crate::context::Context;
+use crate::output::path_name;
 use crate::terminal::table::{Cell, Column, Table};
 use crate::terminal::time_format::Times;
+use convo::home::relocation::HomePlan;
 use serde_json::json;
 use std::path::PathBuf;
 

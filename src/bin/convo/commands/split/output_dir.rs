@@ -1,7 +1,7 @@
 //! Writes parts as files of a directory: all parts of a session, or none if a name is taken.
 
+use super::command::{SplitCommand, with_name_hint};
 use super::report::SplitReport;
-use super::{SplitCommand, with_name_hint};
 use crate::args::InputLocation;
 use crate::context::Context;
 use crate::errors::named;
