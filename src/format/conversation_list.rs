@@ -89,7 +89,7 @@ impl<'i> InputValue<'i> {
 /// Opens an input of such a format.
 pub fn open(kinds: Kinds, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     let rule = SectionRule {
-        is: Box::new(|_| true),
+        is_section: Box::new(|_| true),
         read: Box::new(move |section, report| sessions(kinds, &section, report)),
         rest: Some(Box::new(move |section, _| {
             vec![unreadable(kinds.format, &section)]

@@ -20,7 +20,7 @@ impl<R: Read> ByteLines<R> {
     }
 
     /// Reads an input from the end of a line, whose number and end offset are `place`.
-    pub fn behind(place: Position, input: R) -> Self {
+    pub fn after(place: Position, input: R) -> Self {
         ByteLines {
             place,
             ..ByteLines::new(Vec::new(), input)

@@ -46,7 +46,7 @@ impl<'b> NativeReader<&'b [u8]> {
     /// whether there was a record before it.
     pub fn of_block(block: &'b [u8], place: Position, is_begun: bool) -> Self {
         NativeReader {
-            lines: ByteLines::behind(place, block),
+            lines: ByteLines::after(place, block),
             packed: Packed::default(),
             is_begun,
         }

@@ -12,7 +12,7 @@ pub struct Excerpt {
     /// For each loaded line: whether it is hidden from the view.
     pub hidden: Vec<bool>,
     /// The event of the active summary and its position, as indexes of loaded lines.
-    pub standing: Option<(usize, SummaryPosition)>,
+    pub active_summary: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids in the log, sorted.
     pub ids: Vec<u64>,
 }
@@ -33,7 +33,7 @@ impl Excerpt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryPosition {
     /// After this line.
-    Behind(usize),
+    After(usize),
     /// After the leading system messages.
     First,
     /// Before this line, as placed by a compaction.

@@ -27,7 +27,7 @@ pub struct Outline {
     /// Indexes of the lines, each with whether it is hidden.
     pub kept: Vec<(usize, bool)>,
     /// The event of the active summary and its position.
-    pub standing: Option<(usize, SummaryPosition)>,
+    pub active_summary: Option<(usize, SummaryPosition)>,
     /// Hashes of all ids, sorted.
     pub ids: Vec<u64>,
     /// Number of lines of the log.
@@ -54,9 +54,9 @@ impl Outline {
         for index in &live {
             keeps[*index] |= is_meta(session, *index);
         }
-        if let Some((event, position)) = state.standing {
+        if let Some((event, position)) = state.active_summary {
             keeps[event] = true;
-            if let SummaryPosition::Behind(line) | SummaryPosition::Before(line) = position {
+            if let SummaryPosition::After(line) | SummaryPosition::Before(line) = position {
                 keeps[line] = true;
             }
             for id in covered_ends(session, event) {
@@ -90,7 +90,7 @@ impl Outline {
                 .filter(|index| keeps[*index])
                 .map(|index| (index, state.hidden[index]))
                 .collect(),
-            standing: state.standing,
+            active_summary: state.active_summary,
             ids,
             lines: session.lines_in_log(),
         })

@@ -64,7 +64,7 @@ pub(super) struct ReplayState {
     /// For each line: whether it is hidden, or not a message.
     pub hidden: Vec<bool>,
     /// The event with the summary, and its position.
-    pub standing: Option<(usize, Place)>,
+    pub active_summary: Option<(usize, Place)>,
 }
 
 /// Collects the ids of messages that an event refers to.
@@ -125,11 +125,11 @@ impl<'s> Replay<'s> {
         let (mut inserts, mut summary) = (Inserts::default(), None);
         if let Some(excerpt) = session.excerpt() {
             hidden[..excerpt.kept()].copy_from_slice(&excerpt.hidden);
-            match excerpt.standing {
+            match excerpt.active_summary {
                 Some((event, Place::Before(before))) => {
                     inserts.push(before, None, InsertedContent::Summary(event))
                 }
-                standing => summary = standing,
+                active_summary => summary = active_summary,
             }
         }
         let mut replay = Replay {
@@ -237,9 +237,9 @@ impl<'s> Replay<'s> {
             if first <= last {
                 self.inserts.cover(first..=last);
             }
-            place = Place::Behind(last);
+            place = Place::After(last);
         } else if summary.covers.is_none() && summary.here {
-            place = Place::Behind(event);
+            place = Place::After(event);
         }
         self.summary = Some((event, place));
     }
@@ -331,14 +331,14 @@ impl<'s> Replay<'s> {
         if is_edited || !self.dangling.is_empty() || !self.idle.is_empty() || self.inserts.len() > 1 {
             return None;
         }
-        let standing = match (self.inserts.len(), self.inserts.summary(), self.summary) {
-            (0, _, standing) => standing,
+        let active_summary = match (self.inserts.len(), self.inserts.summary(), self.summary) {
+            (0, _, active_summary) => active_summary,
             (_, Some((event, before)), None) => Some((event, Place::Before(before))),
             _ => return None,
         };
         Some(ReplayState {
             hidden: self.hidden,
-            standing,
+            active_summary,
         })
     }
 
@@ -354,7 +354,7 @@ impl<'s> Replay<'s> {
                 let edited = self.edits.get(&index).and_then(|changes| changes.apply(body));
                 items.push(edited.map_or(Item::Line(index), |body| Item::Edited(index, body)));
             }
-            if let Some((event, Place::Behind(after))) = self.summary
+            if let Some((event, Place::After(after))) = self.summary
                 && after == index
             {
                 items.push(Item::Summary(event));

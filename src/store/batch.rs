@@ -31,7 +31,7 @@ pub struct Batch {
     mode: u32,
     tag: String,
     _marker: File,
-    made: AtomicU64,
+    staged: AtomicU64,
 }
 
 /// A session of a batch whose files have no names yet; removed on drop unless committed.
@@ -88,7 +88,7 @@ impl Batch {
             mode,
             tag,
             _marker: marker,
-            made: AtomicU64::new(0),
+            staged: AtomicU64::new(0),
         })
     }
 
@@ -162,7 +162,7 @@ impl Batch {
 
     /// Creates a file that will have this name; removed on drop from here on.
     fn begin(&self, id: &str, name: String) -> Result<(Staged<'_>, File, String)> {
-        let temporary = format!("{}-{}", self.tag, self.made.fetch_add(1, Ordering::Relaxed));
+        let temporary = format!("{}-{}", self.tag, self.staged.fetch_add(1, Ordering::Relaxed));
         let shown = self.directory.shown(&temporary);
         let file = self.directory.create(&temporary, self.mode)?;
         let unnamed = Unnamed {

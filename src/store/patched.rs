@@ -124,7 +124,7 @@ impl<'f> Patched<'f> {
 
     /// A reader of lines from the end of a line on, whose number and end offset are `place`.
     pub fn lines(&self, place: Position) -> ByteLines<PatchedReader<'_>> {
-        ByteLines::behind(place, self.reader(place.offset))
+        ByteLines::after(place, self.reader(place.offset))
     }
 
     /// Bytes of a range in memory.

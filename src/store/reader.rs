@@ -58,7 +58,7 @@ impl LogReader {
     ) -> std::io::Result<LogReader> {
         file.seek(SeekFrom::Start(place.offset))?;
         Ok(LogReader {
-            lines: ByteLines::behind(place, file.take(length - place.offset)),
+            lines: ByteLines::after(place, file.take(length - place.offset)),
             chain,
             bare: Vec::new(),
             length,

@@ -98,7 +98,7 @@ pub(super) fn runs(input: &mut (impl Read + Seek)) -> io::Result<Vec<FileRun>> {
 /// Adds the runs from an offset on; returns an offset from which to read again.
 fn runs_from(input: &mut (impl Read + Seek), from: u64, runs: &mut Vec<FileRun>) -> io::Result<Option<u64>> {
     input.seek(SeekFrom::Start(from))?;
-    let mut lines = ByteLines::behind(
+    let mut lines = ByteLines::after(
         Position {
             line: 0,
             offset: from,

@@ -57,7 +57,7 @@ struct ViewCheckpoint {
     lines: u64,
     runs: Vec<ViewRun>,
     /// The event and position of the active summary, by line numbers.
-    standing: Option<(u64, SummaryPosition)>,
+    active_summary: Option<(u64, SummaryPosition)>,
     ids: Vec<u64>,
 }
 
@@ -69,10 +69,10 @@ fn build() -> u64 {
 
 impl ViewCheckpoint {
     fn encoded(&self) -> Vec<u8> {
-        let (kind, event, line) = match self.standing {
+        let (kind, event, line) = match self.active_summary {
             None => (0, 0, 0),
             Some((event, SummaryPosition::First)) => (1, event, 0),
-            Some((event, SummaryPosition::Behind(line))) => (2, event, line as u64),
+            Some((event, SummaryPosition::After(line))) => (2, event, line as u64),
             Some((event, SummaryPosition::Before(line))) => (3, event, line as u64),
         };
         let head = [
@@ -124,10 +124,10 @@ impl ViewCheckpoint {
         };
         let (kind, event, line) = (next()?, next()?, next()?);
         let at = usize::try_from(line).ok()?;
-        checkpoint.standing = match kind {
+        checkpoint.active_summary = match kind {
             0 => None,
             1 => Some((event, SummaryPosition::First)),
-            2 => Some((event, SummaryPosition::Behind(at))),
+            2 => Some((event, SummaryPosition::After(at))),
             3 => Some((event, SummaryPosition::Before(at))),
             _ => return None,
         };
@@ -185,11 +185,11 @@ impl ViewCheckpoint {
         }
         let number = |index: usize| session.place(index).line;
         let at = |index: usize| usize::try_from(number(index)).ok();
-        let standing = match outline.standing {
+        let active_summary = match outline.active_summary {
             None => None,
             Some((event, SummaryPosition::First)) => Some((number(event), SummaryPosition::First)),
-            Some((event, SummaryPosition::Behind(line))) => {
-                Some((number(event), SummaryPosition::Behind(at(line)?)))
+            Some((event, SummaryPosition::After(line))) => {
+                Some((number(event), SummaryPosition::After(at(line)?)))
             }
             Some((event, SummaryPosition::Before(line))) => {
                 Some((number(event), SummaryPosition::Before(at(line)?)))
@@ -201,7 +201,7 @@ impl ViewCheckpoint {
             length,
             lines: outline.lines as u64,
             runs,
-            standing,
+            active_summary,
             ids: outline.ids,
         })
     }
@@ -248,13 +248,13 @@ impl ViewCheckpoint {
         let chain = LogChain::behind(&line[..line.len() - SEAL], digits);
         let index = |number: u64| (0..session.len()).find(|index| session.place(*index).line == number);
         let at = |number: usize| index(number as u64);
-        let standing = match self.standing {
+        let active_summary = match self.active_summary {
             None => None,
             Some((event, position)) => Some((
                 index(event)?,
                 match position {
                     SummaryPosition::First => SummaryPosition::First,
-                    SummaryPosition::Behind(line) => SummaryPosition::Behind(at(line)?),
+                    SummaryPosition::After(line) => SummaryPosition::After(at(line)?),
                     SummaryPosition::Before(line) => SummaryPosition::Before(at(line)?),
                 },
             )),
@@ -263,7 +263,7 @@ impl ViewCheckpoint {
             lines: usize::try_from(self.lines).ok()?,
             length: self.length,
             hidden,
-            standing,
+            active_summary,
             ids: self.ids,
         });
         Some((session, chain))

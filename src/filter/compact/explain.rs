@@ -57,9 +57,9 @@ impl CompactionReport {
         let atoms: Vec<AtomReport> = explained.map(|atom| one(work, atom, as_it_was)).collect();
         let left = |summed: bool| {
             let left = atoms.iter().filter(move |atom| {
-                let stands =
+                let is_summarized =
                     atom.level == AtomLevel::Digest || work.summary.is_some() && atom.reason == "summary";
-                atom.level >= AtomLevel::Digest && stands == summed
+                atom.level >= AtomLevel::Digest && is_summarized == summed
             });
             left.flat_map(|atom| atom.ids.clone()).collect::<Vec<_>>()
         };

@@ -43,7 +43,7 @@ struct KeptAtoms {
     newest: Vec<usize>,
     /// The index of the first of these groups; earlier ones are kept if they fit.
     first: usize,
-    /// Whether the row may begin at each group; in an open tool loop with reasoning, only at groups with reasoning.
+    /// Whether the kept messages may begin at each group; in an open tool loop with reasoning, only at groups with reasoning.
     begins: Vec<bool>,
     /// Tokens of the groups that cannot change.
     fixed: u64,
@@ -83,8 +83,8 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
     let choose = |work: &mut CompactionState<'_>, summary: u64| {
         let room = (room.saturating_sub(summary), least);
-        if let Some(row) = row(work, options, &answered, &places, room) {
-            apply(work, &places, row);
+        if let Some(newest) = newest(work, options, &answered, &places, room) {
+            apply(work, &places, newest);
             fill(work, options, target, &places);
         }
     };
@@ -190,17 +190,17 @@ fn summary_reserve(
     (extra, room): (u64, u64),
 ) -> u64 {
     // A summary that the view cannot do without is kept unless another one replaces it.
-    let standing = work.summary_item.filter(|_| !work.can_drop_summary());
-    let standing = standing.map_or(0, |at| work.items[at].now);
+    let active = work.summary_item.filter(|_| !work.can_drop_summary());
+    let active = active.map_or(0, |at| work.items[at].now);
     if !options.steps.summary {
-        return standing;
+        return active;
     }
     let most = prefix::first(work, room).min(extra);
-    let (most, standing) = match (limit, work.summary_item) {
+    let (most, active) = match (limit, work.summary_item) {
         (Some(SummaryLimit::Further(tokens)), Some(at)) => (tokens.min(extra), work.items[at].before),
         (Some(limit), _) if work.exchanges_summary => (limit.tokens().min(extra), 0),
-        (Some(limit), _) => (limit.tokens().min(extra), standing),
-        (None, _) => (most, standing),
+        (Some(limit), _) => (limit.tokens().min(extra), active),
+        (None, _) => (most, active),
     };
     let most = options.summary_budget.map_or(most, |budget| most.min(budget));
     let most = if options.asks {
@@ -210,7 +210,7 @@ fn summary_reserve(
     };
     // Few texts need a token for fewer than three bytes; long lists of facts are cut anyway.
     if !summary::hands_over(work, &options.style) {
-        return most.max(standing);
+        return most.max(active);
     }
     let before = work
         .summary_item
@@ -218,7 +218,7 @@ fn summary_reserve(
     let before = before.map_or(0, |text| text.len() as u64);
     let bytes = facts::bytes(work, most.saturating_mul(3)) + before;
     let need = (bytes / 3).saturating_add(summary_cost(work.counter, "") + 64);
-    need.min(most).max(standing)
+    need.min(most).max(active)
 }
 
 /// Whether a message has a thinking block, which Anthropic requires where a tool loop begins.
@@ -328,7 +328,7 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
 
 /// Chooses the groups to keep in addition to the fixed ones: the request, the newest groups, and earlier ones until one
 /// does not fit. None if not even the smallest choice fits.
-fn row(
+fn newest(
     work: &CompactionState<'_>,
     options: &CompactOptions,
     answered: &AnsweredCalls,
@@ -358,13 +358,13 @@ fn row(
             caps.into_iter().find_map(fits)
         })
     };
-    let mut row = Vec::new();
+    let mut newest = Vec::new();
     for atom in places.request.iter().chain(places.newest.iter().rev()) {
         // `least` already includes the smallest form of this group.
         left += lowest(*atom);
         let kept = fit(*atom, left)?;
         left -= kept.tokens;
-        row.push(kept);
+        newest.push(kept);
     }
     let mut more = Vec::new();
     let mut whole = 0;
@@ -386,7 +386,7 @@ fn row(
     more.truncate(whole);
     // If no earlier group fits, the narrow caps leave tokens that the newest groups can have.
     if more.is_empty() {
-        for kept in &mut row {
+        for kept in &mut newest {
             let shorten = |cap| shortened_atom(work, options, answered, kept.atom, cap);
             let wider = spend::widest(kept.tokens + left, shorten);
             if let Some(wider) = wider.filter(|wider| wider.tokens > kept.tokens) {
@@ -395,20 +395,20 @@ fn row(
             }
         }
     }
-    row.append(&mut more);
-    Some(row)
+    newest.append(&mut more);
+    Some(newest)
 }
 
-fn apply(work: &mut CompactionState<'_>, places: &KeptAtoms, row: Vec<KeptAtom>) {
-    let stays: HashSet<usize> = row.iter().map(|kept| kept.atom).collect();
-    for kept in row {
+fn apply(work: &mut CompactionState<'_>, places: &KeptAtoms, newest: Vec<KeptAtom>) {
+    let kept_atoms: HashSet<usize> = newest.iter().map(|kept| kept.atom).collect();
+    for kept in newest {
         kept.apply(work);
     }
     for atom in 0..work.atoms.len() {
         let fixed = work.atoms[atom].pinned || work.waits(atom);
-        if !fixed && work.atoms[atom].level < AtomLevel::Digest && !stays.contains(&atom) {
+        if !fixed && work.atoms[atom].level < AtomLevel::Digest && !kept_atoms.contains(&atom) {
             work.drop_atom(atom, AtomLevel::Dropped, "summary");
         }
     }
-    debug_assert!(places.newest.iter().all(|atom| stays.contains(atom)));
+    debug_assert!(places.newest.iter().all(|atom| kept_atoms.contains(atom)));
 }

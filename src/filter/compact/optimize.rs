@@ -13,7 +13,7 @@ use super::prefix::SummaryLimit;
 use super::state::{AtomLevel, CompactionState};
 use super::step::mask::MaskCandidates;
 use super::summary;
-use super::{row, step, tiered, unused};
+use super::{keep_newest, step, tiered, unused};
 use crate::error::Result;
 use crate::filter::summarize::{GreedyOffer, OfferSource, take_best};
 use std::cell::LazyCell;
@@ -36,9 +36,9 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     }
     // In a session with an earlier summary, or with tool calls, the newest exchanges are worth more than older ones.
     let repeated = SummaryLimit::of(work, options, Some(budget)).is_some();
-    if row::is_allowed(options, target) && (repeated || summary::hands_over(work, &options.style)) {
+    if keep_newest::is_allowed(options, target) && (repeated || summary::hands_over(work, &options.style)) {
         if !only_marks(work, options, target) {
-            row::run(work, options, target);
+            keep_newest::run(work, options, target);
         }
         return Ok(());
     }

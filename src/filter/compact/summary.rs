@@ -217,11 +217,11 @@ pub(in crate::filter) fn summary_of_span(
     let room = span.room.min(gained.saturating_sub(1));
     let days = days(work);
     // A kept earlier summary is neither repeated nor rewritten.
-    let (stands, previous) = match span.before {
+    let (active, previous) = match span.before {
         Some((_, text)) if span.further => (Some(text), None),
         before => (None, before.map(|(_, text)| text)),
     };
-    let (rules, style) = match stands {
+    let (rules, style) = match active {
         Some(text) => (
             rules_in(work, style, span.covered, span.stays),
             without_known_rules(style, text),
@@ -248,14 +248,14 @@ pub(in crate::filter) fn summary_of_span(
     let lines = LineTokens::of(work.counter.tokenizer());
     let count = |text: &str| lines.count(text);
     // A further record begins a new line.
-    let line = u64::from(stands.is_some());
-    let mut budget = room.saturating_sub(summary_cost(work.counter, stands.unwrap_or_default()) + line);
+    let line = u64::from(active.is_some());
+    let mut budget = room.saturating_sub(summary_cost(work.counter, active.unwrap_or_default()) + line);
     // The tokenizer may need one more token at the seams, which the loop below corrects. Planning a long summary again
     // takes longer than one token is worth.
     if budget > LONG {
         budget -= 1;
     }
-    let kept = stands.map(summarize::instructions_of).unwrap_or_default();
+    let kept = active.map(summarize::instructions_of).unwrap_or_default();
     while budget > 0 {
         let wanted = summarize::ExtractOptions {
             style: SummaryStyle {
@@ -272,7 +272,7 @@ pub(in crate::filter) fn summary_of_span(
             false => summarize::extract(&texts, &rules, previous, &wanted, &count),
         };
         let built = built.map_err(|_: SummaryFailure| ()).ok()?;
-        let content = match stands {
+        let content = match active {
             Some(text) => format!("{text}\n{}", built.text),
             None => built.text,
         };
@@ -397,11 +397,11 @@ fn summary_position(work: &CompactionState<'_>) -> usize {
 }
 
 /// The style of a further record, without given rules that an earlier record already contains.
-fn without_known_rules(style: &SummaryStyle, stands: &str) -> SummaryStyle {
+fn without_known_rules(style: &SummaryStyle, active: &str) -> SummaryStyle {
     let mut style = style.clone();
     if let Instructions::Given(rules) = &mut style.instructions {
         rules.retain(|rule| match rule {
-            GivenRule::Sentence(text) => !stands.contains(text.trim()),
+            GivenRule::Sentence(text) => !active.contains(text.trim()),
             GivenRule::Message(_) => true,
         });
     }

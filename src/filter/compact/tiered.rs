@@ -4,7 +4,7 @@ use super::goal::CompactionGoal;
 use super::options::{CompactOptions, Mask};
 use super::state::CompactionState;
 use super::step::EnoughFn;
-use super::{row, step, summary};
+use super::{keep_newest, step, summary};
 use crate::error::Result;
 
 /// Least gain from placeholders of results (like Anthropic's `clear_at_least`; opencode uses 20,000, gemini-cli
@@ -102,8 +102,8 @@ pub fn last_resort(work: &mut CompactionState<'_>, options: &CompactOptions, tar
     if options.steps.summary && work.summary.is_none() {
         summary::fill(work, options, target);
     }
-    if !target.is_met(work) && row::is_allowed(options, target) {
-        row::run(work, options, target);
+    if !target.is_met(work) && keep_newest::is_allowed(options, target) {
+        keep_newest::run(work, options, target);
     }
     if !target.is_met(work) && (options.steps.summary || options.steps.drop) {
         work.drop_summary();

@@ -1,8 +1,8 @@
 //! Tokens of the budget that a summary leaves unused.
 
 use super::goal::CompactionGoal;
+use super::keep_newest;
 use super::options::CompactOptions;
-use super::row;
 use super::state::CompactionState;
 use crate::filter::summarize::instructions_of;
 
@@ -15,11 +15,11 @@ pub fn spend(work: &mut CompactionState<'_>, options: &CompactOptions, target: &
     let unused = budget.saturating_sub(work.total);
     // What answers a question may be anywhere, not in the newest messages.
     let is_wanted = unused > UNUSED.1.max(budget / UNUSED.0) && options.style.questions.is_empty();
-    if !is_wanted || work.items.len() > row::MANY || !row::is_allowed(options, target) {
+    if !is_wanted || work.items.len() > keep_newest::MANY || !keep_newest::is_allowed(options, target) {
         return;
     }
     let summarized = work.clone();
-    row::run(work, options, target);
+    keep_newest::run(work, options, target);
     let keeps = |at: usize| summarized.is_dropped(at) || !work.is_dropped(at);
     let is_fuller = target.is_met(work) && work.total > summarized.total && (0..work.items.len()).all(keeps);
     if !is_fuller || !has_instructions_of(work, &summarized) {

@@ -1,5 +1,5 @@
-//! Plans the continuation of a session: a new session with copies of its standing messages and its unanswered
-//! exchange.
+//! Plans the continuation of a session: a new session with copies of its instructions, its context messages and its
+//! unanswered exchange.
 
 mod copies;
 mod counted;
@@ -34,7 +34,7 @@ pub struct Continuation {
 /// The items of a view that a continuation copies, in order.
 struct CopiedItems {
     /// Instructions and context messages.
-    standing: Vec<usize>,
+    preserved: Vec<usize>,
     /// The unanswered exchange with everything in it.
     open: Vec<usize>,
     left: u64,
@@ -49,7 +49,7 @@ fn items_to_copy(
 ) -> Result<Option<CopiedItems>> {
     let start = open_exchange(session, view).unwrap_or(view.items.len());
     let mut taken = CopiedItems {
-        standing: Vec::new(),
+        preserved: Vec::new(),
         open: Vec::new(),
         left: 0,
     };
@@ -67,11 +67,11 @@ fn items_to_copy(
             _ if place >= start => taken.open.push(place),
             (Category::Context, Role::User) => context_messages.push(place),
             (_, Role::Assistant | Role::Tool) => {} // dropped with its exchange
-            (Category::System | Category::Context, _) => taken.standing.push(place),
+            (Category::System | Category::Context, _) => taken.preserved.push(place),
             _ => {}
         }
     }
-    let fixed = taken.standing.len() as u64;
+    let fixed = taken.preserved.len() as u64;
     if let Some(limit) = limit {
         if limit <= fixed + 2 {
             let what =
@@ -87,8 +87,8 @@ fn items_to_copy(
         taken.left = left as u64;
         context_messages.drain(..left);
     }
-    taken.standing.extend(context_messages);
-    taken.standing.sort_unstable();
+    taken.preserved.extend(context_messages);
+    taken.preserved.sort_unstable();
     Ok(Some(taken))
 }
 
@@ -137,7 +137,7 @@ pub fn plan_counted(
     let (all, own) = header::tokens(session, counter, counted);
     let mut built = Continuation {
         left: taken.left,
-        copies: (taken.standing.len() + taken.open.len()) as u64,
+        copies: (taken.preserved.len() + taken.open.len()) as u64,
         lines: vec![header::line(
             session,
             before,
@@ -145,10 +145,10 @@ pub fn plan_counted(
             (all, before.tokens.saturating_add(own)),
         )],
     };
-    let mut standing = taken.standing;
+    let mut preserved = taken.preserved;
     if new.layout == SessionLayout::Dated {
         let category = |place: &usize| view.items[*place].traits(session).map(|traits| traits.category);
-        standing.sort_by_key(category);
+        preserved.sort_by_key(category);
     }
     let derived: HashMap<usize, String> = session.derived_ids().collect();
     let copied = |place: usize| {
@@ -157,7 +157,7 @@ pub fn plan_counted(
         let built = copy(session, item, id, place, new);
         built.ok_or_else(|| Error::data("cannot read a message to copy"))
     };
-    for place in standing {
+    for place in preserved {
         built.lines.push(copied(place)?);
     }
     let summary = view.items.iter().find_map(|item| match item {

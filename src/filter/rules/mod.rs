@@ -39,7 +39,7 @@ struct Assertions {
     sequence: Option<sequence::Sequence>,
     after: Option<call_rule::Order>,
     before: Option<call_rule::Order>,
-    says: Option<text_rule::Says>,
+    says: Option<text_rule::TextRule>,
     limit: Option<limit::Limit>,
     ends: Option<ends::Ends>,
     no_secrets: Option<secrets::NoSecrets>,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// A text, or a regular expression, and the messages that contain it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
-pub struct Says {
+pub struct TextRule {
     role: Option<String>,
     text: Option<String>,
     re: Option<TextPattern>,
@@ -28,7 +28,7 @@ enum Place {
     Last,
 }
 
-impl Says {
+impl TextRule {
     fn amount(&self) -> MatchLimits {
         MatchLimits {
             min: self.min,

@@ -22,8 +22,8 @@ impl Codec for Atif {
     const NAME: &'static str = "atif";
     const PHRASE: &'static str = "an ATIF trajectory";
     const LIST: &'static str = "steps";
-    const MANY: bool = true;
-    const ORDERS: bool = true;
+    const MAY_BE_COLLECTION: bool = true;
+    const RESULTS_FOLLOW_CALLS: bool = true;
     const COPIES_LAYOUT: bool = true;
     const INDENTS: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "source"];

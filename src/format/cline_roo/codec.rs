@@ -1,4 +1,4 @@
-//! Implements the kit's codec for histories. A unit is OpenAI-style reasoning and the message after it.
+//! Implements the kit's codec for histories. A group is OpenAI-style reasoning and the message after it.
 
 use super::element::{ElementKind, directory, element_text, elements, is_tagged, last, stamp, text, time};
 use super::encode;
@@ -27,15 +27,15 @@ pub static CLINE_ROO: ClineRoo = ClineRoo {
     is_unnamed: false,
 };
 
-/// Information about all units.
+/// Information about all groups.
 #[derive(Default)]
 pub struct ClineRooOutline {
-    /// The time of the first unit.
+    /// The time of the first group.
     begun: Option<f64>,
     directory: Option<Vec<u8>>,
     /// The id of a session without a specific name.
     id: String,
-    /// The first unit with a message.
+    /// The first group with a message.
     first: usize,
     /// The last summary; the history from there on is sent.
     summary: Option<usize>,
@@ -45,7 +45,7 @@ pub struct ClineRooOutline {
     calls: HashSet<String>,
     /// Units that Cline omits.
     omitted: HashSet<usize>,
-    /// Usage by the unit of the answer.
+    /// Usage by the group of the answer.
     usage: HashMap<usize, Vec<u8>>,
 }
 
@@ -54,15 +54,15 @@ impl Codec for ClineRoo {
     const NAME: &'static str = "cline-roo";
     const PHRASE: &'static str = "a Cline or Roo Code history";
     const LAYOUT: DocumentLayout = DocumentLayout::List;
-    const UNITS: bool = true;
+    const GROUPS_ELEMENTS: bool = true;
     const SUMMARIES: bool = true;
-    const ORDERS: bool = true;
+    const RESULTS_FOLLOW_CALLS: bool = true;
     const COPIES_LAYOUT: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "created_at", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];
     type ElementOutline = ClineRooOutline;
 
-    fn unit(&self, elements: &[Vec<u8>]) -> usize {
+    fn group_length(&self, elements: &[Vec<u8>]) -> usize {
         let is_thought = |element: &&Vec<u8>| ElementKind::of(element) == ElementKind::Reasoning;
         let run = elements.iter().take_while(is_thought).count();
         let is_answer =
@@ -77,23 +77,23 @@ impl Codec for ClineRoo {
         info.id = self.is_unnamed.then(|| outline.id.clone());
     }
 
-    fn outline(&self, units: &[Vec<u8>]) -> ClineRooOutline {
-        let messages: Vec<&[u8]> = units.iter().map(|unit| last(unit)).collect();
+    fn outline(&self, groups: &[Vec<u8>]) -> ClineRooOutline {
+        let messages: Vec<&[u8]> = groups.iter().map(|group| last(group)).collect();
         let kinds: Vec<ElementKind> = messages.iter().map(|message| ElementKind::of(message)).collect();
         let of = |kind: ElementKind| kinds.iter().enumerate().filter(move |(_, own)| **own == kind);
         let mut outline = ClineRooOutline {
-            begun: units.iter().flat_map(|unit| elements(unit)).find_map(stamp),
-            directory: units.iter().find_map(|unit| directory(unit)),
+            begun: groups.iter().flat_map(|group| elements(group)).find_map(stamp),
+            directory: groups.iter().find_map(|group| directory(group)),
             first: of(ElementKind::Message)
                 .next()
-                .map_or(units.len(), |(nth, _)| nth),
+                .map_or(groups.len(), |(nth, _)| nth),
             summary: of(ElementKind::Summary).next_back().map(|(nth, _)| nth),
             ..ClineRooOutline::default()
         };
         if self.is_unnamed {
             outline.id = match outline.begun {
                 Some(begun) => format!("task_{begun}"),
-                None => key::id_from("session_", units.concat()),
+                None => key::id_from("session_", groups.concat()),
             };
         }
         for (nth, _) in of(ElementKind::Marker) {
@@ -111,13 +111,13 @@ impl Codec for ClineRoo {
                 .collect();
         }
         if let Some(panel) = &self.panel {
-            panel.add_unit_info(units, &messages, &mut outline);
+            panel.add_group_info(groups, &messages, &mut outline);
         }
         outline
     }
 
-    fn decode(&self, outline: &ClineRooOutline, nth: usize, unit: &[u8]) -> Decoded {
-        let elements = elements(unit);
+    fn decode(&self, outline: &ClineRooOutline, nth: usize, group: &[u8]) -> Decoded {
+        let elements = elements(group);
         let Some((message, reasoning_parts)) = elements.split_last() else {
             return Decoded::Unrecognized;
         };
@@ -154,22 +154,22 @@ impl Codec for ClineRoo {
         }
     }
 
-    fn fault(&self, unit: &[u8]) -> Option<String> {
-        let message = last(unit);
+    fn fault(&self, group: &[u8]) -> Option<String> {
+        let message = last(group);
         (ElementKind::of(message) == ElementKind::Message).then(|| content::fault(message, &[]))?
     }
 
-    fn id(&self, unit: &[u8]) -> Option<String> {
-        let id = text(last(unit), "id").filter(|id| !id.is_empty());
+    fn id(&self, group: &[u8]) -> Option<String> {
+        let id = text(last(group), "id").filter(|id| !id.is_empty());
         id.map(|id| id.into_owned())
     }
 
-    fn time(&self, unit: &[u8]) -> Option<String> {
-        stamp(last(unit)).and_then(time)
+    fn time(&self, group: &[u8]) -> Option<String> {
+        stamp(last(group)).and_then(time)
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        encode::unit(messages, None, report)
+        encode::group(messages, None, report)
     }
 }
 
@@ -178,7 +178,7 @@ fn is_assistant(element: &[u8]) -> bool {
 }
 
 impl ClineRooOutline {
-    /// Whether a message of a unit is not sent: it is truncated, or its call precedes the summary.
+    /// Whether a message of a group is not sent: it is truncated, or its call precedes the summary.
     fn hides(&self, nth: usize, message: &[u8], draft: &draft::AnnotatedDraft) -> bool {
         let is_sent = self.summary.is_none_or(|from| nth >= from);
         let from = self.summary.filter(|_| is_sent).unwrap_or(0);
@@ -192,12 +192,12 @@ impl ClineRooOutline {
 }
 
 impl Panel {
-    /// Adds the interface file's information about units, each of which ends with its message.
-    fn add_unit_info(&self, units: &[Vec<u8>], messages: &[&[u8]], outline: &mut ClineRooOutline) {
+    /// Adds the interface file's information about groups, each of which ends with its message.
+    fn add_group_info(&self, groups: &[Vec<u8>], messages: &[&[u8]], outline: &mut ClineRooOutline) {
         let (mut is_roo, mut has_figures, mut at) = (false, false, 0);
         let mut used = self.used.iter().peekable();
         for (nth, message) in messages.iter().enumerate() {
-            let elements = elements(&units[nth]);
+            let elements = elements(&groups[nth]);
             is_roo |= elements.iter().any(|element| is_tagged(element));
             at += elements.len();
             let omits = |range: &std::ops::RangeInclusive<usize>| range.contains(&(at - 1));

@@ -57,7 +57,7 @@ impl Editor for ClineRoo {
     }
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
-        encode::unit(messages, Some(out.context), out.report)
+        encode::group(messages, Some(out.context), out.report)
     }
 
     fn new_summary(&self, text: &str, body: &[u8], _: &[Vec<u8>], _: &mut CallIds) -> Option<Vec<Vec<u8>>> {
@@ -81,6 +81,6 @@ impl Editor for ClineRoo {
 
 /// Whether a history has Roo's tags.
 fn is_roo(source: &SourceElements) -> bool {
-    let mut elements = source.raws.iter().flat_map(|unit| elements(unit));
+    let mut elements = source.raws.iter().flat_map(|group| elements(group));
     elements.any(is_tagged)
 }

@@ -30,13 +30,13 @@ impl ElementKind {
     }
 }
 
-pub fn elements(unit: &[u8]) -> Vec<&[u8]> {
-    json::items(unit)
+pub fn elements(group: &[u8]) -> Vec<&[u8]> {
+    json::items(group)
 }
 
-/// The last element of a unit: its message, if it has one.
-pub fn last(unit: &[u8]) -> &[u8] {
-    elements(unit).pop().unwrap_or_default()
+/// The last element of a group: its message, if it has one.
+pub fn last(group: &[u8]) -> &[u8] {
+    elements(group).pop().unwrap_or_default()
 }
 
 /// Whether an element has Roo's tags.

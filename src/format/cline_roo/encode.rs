@@ -1,4 +1,4 @@
-//! Encodes messages as the elements of a unit.
+//! Encodes messages as the elements of a group.
 
 use super::element::milliseconds;
 use crate::format::blocks;
@@ -45,13 +45,13 @@ impl CallIds {
     }
 }
 
-/// Encodes messages as a unit, an array. New units have unique call ids and a time.
-pub fn unit(
+/// Encodes messages as a group, an array. New groups have unique call ids and a time.
+pub fn group(
     messages: &[AnnotatedMessage<'_>],
     mut new: Option<&mut CallIds>,
     report: &mut Report,
 ) -> Option<Vec<u8>> {
-    let mut unit: Vec<Vec<u8>> = Vec::new();
+    let mut group: Vec<Vec<u8>> = Vec::new();
     let mut bodies = Vec::new();
     for annotated in messages {
         let mut changes: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
@@ -71,7 +71,7 @@ pub fn unit(
                 if !reasoning_parts.is_empty() {
                     changes.push(("reasoning", (!rest.is_empty()).then(|| array(rest))));
                 }
-                unit.extend(reasoning_parts.into_iter().map(<[u8]>::to_vec));
+                group.extend(reasoning_parts.into_iter().map(<[u8]>::to_vec));
             }
         }
         bodies.push(match changes.is_empty() {
@@ -85,9 +85,9 @@ pub fn unit(
         .and_then(|first| milliseconds(first.message.timestamp?));
     let stamp = stamp.filter(|_| new.is_some());
     let is_made = !built.is_empty();
-    unit.extend(built.into_iter().map(|built| match &stamp {
+    group.extend(built.into_iter().map(|built| match &stamp {
         Some(stamp) => json::with_members(&built, &[("ts", Some(stamp.as_bytes()))]).unwrap_or(built),
         None => built,
     }));
-    is_made.then(|| array(unit))
+    is_made.then(|| array(group))
 }

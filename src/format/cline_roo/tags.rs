@@ -33,7 +33,7 @@ struct TruncationTag {
     id: String,
     hidden: usize,
     stamp: Option<Vec<u8>>,
-    /// The position of its marker: after the last unit that it hides.
+    /// The position of its marker: after the last group that it hides.
     at: usize,
 }
 
@@ -105,41 +105,41 @@ pub fn tagged(edits: &ElementEdits<'_, ClineRoo>, writer: &mut Writer<'_, ClineR
         let is_covered = is_covered(at, next);
         match next {
             NextElement::Element(nth) => {
-                let (nth, unit) = (*nth, &source.raws[*nth]);
-                let is_summary = ElementKind::of(last(unit)) == ElementKind::Summary;
+                let (nth, group) = (*nth, &source.raws[*nth]);
+                let is_summary = ElementKind::of(last(group)) == ElementKind::Summary;
                 let leaves = edits.changes[nth] == ElementChange::Removed
                     || (is_summary && before == Some(nth) && kept != before);
                 let is_bare = || new.is_some() || kept != before;
                 let is_hidden = || edits.has_messages(nth) && !shown.contains(&nth) && !is_cut(nth);
                 match &built {
                     Some((_, id)) if is_covered && leaves => {
-                        out.push(ElementEdit::Replace(nth, with_tag(unit, COVERED, id)))
+                        out.push(ElementEdit::Replace(nth, with_tag(group, COVERED, id)))
                     }
                     _ if is_covered => out.push(ElementEdit::Keep(nth)),
                     // An undone summary is removed, so that its messages become visible.
                     _ if is_summary && kept != Some(nth) && is_read(nth) => {}
                     _ if leaves || (is_bare() && is_hidden()) => {
                         let cut = cut.get_or_insert_with(|| TruncationTag {
-                            id: key::uuid(unit),
+                            id: key::uuid(group),
                             ..TruncationTag::default()
                         });
-                        cut.hidden += elements(unit).len();
-                        cut.stamp = json::member(last(unit), "ts")
+                        cut.hidden += elements(group).len();
+                        cut.stamp = json::member(last(group), "ts")
                             .map(<[u8]>::to_vec)
                             .or(cut.stamp.take());
-                        out.push(ElementEdit::Replace(nth, with_tag(unit, CUT, &cut.id)));
+                        out.push(ElementEdit::Replace(nth, with_tag(group, CUT, &cut.id)));
                         cut.at = out.len();
                     }
                     // A message that was not hidden, as next to a damaged summary, keeps its tag.
                     _ if is_cut(nth) && shown.contains(&nth) && !shown_before.contains(&nth) => {
-                        out.push(ElementEdit::Replace(nth, without_tags(unit)))
+                        out.push(ElementEdit::Replace(nth, without_tags(group)))
                     }
                     _ => out.push(ElementEdit::Keep(nth)),
                 }
             }
             NextElement::Edited(nth, items) => {
                 let edited = edits.edited(*nth, items, writer);
-                out.extend(edited.map(|unit| ElementEdit::Replace(*nth, without_tags(&unit))));
+                out.extend(edited.map(|group| ElementEdit::Replace(*nth, without_tags(&group))));
             }
             NextElement::Items(items) => {
                 let is_message = |nth: &usize| edits.view.items[*nth].summary(session).is_none();
@@ -157,15 +157,15 @@ pub fn tagged(edits: &ElementEdits<'_, ClineRoo>, writer: &mut Writer<'_, ClineR
     out
 }
 
-fn with_tag(unit: &[u8], name: &str, id: &str) -> Vec<u8> {
-    with_tags(unit, &[(name, Some(&quoted(id)))])
+fn with_tag(group: &[u8], name: &str, id: &str) -> Vec<u8> {
+    with_tags(group, &[(name, Some(&quoted(id)))])
 }
 
-fn without_tags(unit: &[u8]) -> Vec<u8> {
-    with_tags(unit, &[(COVERED, None), (CUT, None)])
+fn without_tags(group: &[u8]) -> Vec<u8> {
+    with_tags(group, &[(COVERED, None), (CUT, None)])
 }
 
-fn with_tags(unit: &[u8], tags: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
-    let elements = elements(unit).into_iter();
+fn with_tags(group: &[u8], tags: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
+    let elements = elements(group).into_iter();
     array(elements.map(|element| json::with_members(element, tags).unwrap_or_else(|_| element.to_vec())))
 }

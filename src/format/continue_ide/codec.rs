@@ -1,4 +1,4 @@
-//! Implements the kit's codec for Continue's items. A unit is reasoning and the reply that follows it.
+//! Implements the kit's codec for Continue's items. A group is reasoning and the reply that follows it.
 
 use super::decode::{self, message_of, role, text};
 use super::encode;
@@ -19,7 +19,7 @@ pub struct ContinueCodec {
 /// Without an index.
 pub static CONTINUE: ContinueCodec = ContinueCodec { created: None };
 
-/// Information about all units.
+/// Information about all groups.
 pub struct ContinueOutline {
     /// Ids of calls whose results are separate items.
     answered: HashSet<String>,
@@ -30,7 +30,7 @@ impl Codec for ContinueCodec {
     const NAME: &'static str = "continue";
     const PHRASE: &'static str = "a Continue session";
     const LIST: &'static str = "history";
-    const UNITS: bool = true;
+    const GROUPS_ELEMENTS: bool = true;
     const SUMMARIES: bool = true;
     const COPIES_LAYOUT: bool = true;
     const INDENTS: bool = true;
@@ -38,7 +38,7 @@ impl Codec for ContinueCodec {
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     type ElementOutline = ContinueOutline;
 
-    fn unit(&self, items: &[Vec<u8>]) -> usize {
+    fn group_length(&self, items: &[Vec<u8>]) -> usize {
         // A summary covers everything up to its item, so it also ends the reasoning.
         let is_thought = |item: &&Vec<u8>| role(item).as_deref() == Some("thinking");
         let run = items.iter().take_while(is_thought).count();
@@ -63,8 +63,8 @@ impl Codec for ContinueCodec {
         }
     }
 
-    fn outline(&self, units: &[Vec<u8>]) -> ContinueOutline {
-        let items = units.iter().flat_map(|unit| json::items(unit.as_slice()));
+    fn outline(&self, groups: &[Vec<u8>]) -> ContinueOutline {
+        let items = groups.iter().flat_map(|group| json::items(group.as_slice()));
         let tools = items.filter(|item| role(item).as_deref() == Some("tool"));
         let ids = tools.filter_map(|item| text(message_of(item), "toolCallId"));
         ContinueOutline {
@@ -72,8 +72,8 @@ impl Codec for ContinueCodec {
         }
     }
 
-    fn decode(&self, outline: &ContinueOutline, _: usize, unit: &[u8]) -> Decoded {
-        let items = json::items(unit);
+    fn decode(&self, outline: &ContinueOutline, _: usize, group: &[u8]) -> Decoded {
+        let items = json::items(group);
         if items.first().is_none_or(|item| role(item).is_none()) {
             return Decoded::Unrecognized;
         }
@@ -93,8 +93,8 @@ impl Codec for ContinueCodec {
         }
     }
 
-    fn fault(&self, unit: &[u8]) -> Option<String> {
-        let items = json::items(unit);
+    fn fault(&self, group: &[u8]) -> Option<String> {
+        let items = json::items(group);
         let messages = items.iter().filter(|item| role(item).is_some());
         let others = ["toolCalls", "toolCallId", "redactedThinking", "signature"];
         messages.map(|item| message_of(item)).find_map(|message| {
@@ -105,13 +105,13 @@ impl Codec for ContinueCodec {
         })
     }
 
-    fn id(&self, unit: &[u8]) -> Option<String> {
-        let id = text(message_of(json::items(unit).last()?), "id")?;
+    fn id(&self, group: &[u8]) -> Option<String> {
+        let id = text(message_of(json::items(group).last()?), "id")?;
         Some(id.into_owned()).filter(|id| !id.is_empty())
     }
 
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        encode::unit(messages, false, report)
+        encode::group(messages, false, report)
     }
 }
 

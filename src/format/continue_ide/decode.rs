@@ -17,7 +17,7 @@ pub fn message_of(item: &[u8]) -> &[u8] {
     json::member(item, "message").unwrap_or(b"{}")
 }
 
-/// The messages of a unit's items, reasoning first; `answered` are calls whose results are separate items.
+/// The messages of a group's items, reasoning first; `answered` are calls whose results are separate items.
 pub fn messages(items: &[&[u8]], answered: &HashSet<String>) -> Vec<AnnotatedDraft> {
     let Some((reply, thoughts)) = items.split_last() else {
         return Vec::new();

@@ -52,7 +52,7 @@ impl Editor for ContinueCodec {
     }
 
     fn new_element(&self, messages: &[AnnotatedMessage<'_>], out: &mut Writer<'_, Self>) -> Option<Vec<u8>> {
-        encode::unit(messages, true, out.report)
+        encode::group(messages, true, out.report)
     }
 
     fn new_summary(&self, text: &str, _: &[u8], _: &[Vec<u8>], (): &mut ()) -> Option<Vec<Vec<u8>>> {
@@ -93,7 +93,7 @@ struct ContinuePlan<'e, 'c> {
 }
 
 impl ContinuePlan<'_, '_> {
-    /// Adds the next units; those covered by a summary are kept.
+    /// Adds the next groups; those covered by a summary are kept.
     fn next(&mut self, next: NextElement, is_covered: bool, writer: &mut Writer<'_, ContinueCodec>) {
         let edits = self.edits;
         match next {
@@ -103,12 +103,12 @@ impl ContinuePlan<'_, '_> {
                 false => ElementEdit::Keep(nth),
             }),
             NextElement::Edited(nth, items) => {
-                if let Some(unit) = edits.edited(nth, &items, writer) {
-                    let unit = match self.is_undone(nth) {
-                        true => with_summary(&unit, None),
-                        false => unit,
+                if let Some(group) = edits.edited(nth, &items, writer) {
+                    let group = match self.is_undone(nth) {
+                        true => with_summary(&group, None),
+                        false => group,
                     };
-                    self.out.push(ElementEdit::Replace(nth, unit));
+                    self.out.push(ElementEdit::Replace(nth, group));
                 }
                 for item in items {
                     if matches!(edits.view.items[item], Item::Edited(..)) {
@@ -127,7 +127,7 @@ impl ContinuePlan<'_, '_> {
         }
     }
 
-    /// Whether the summary of a unit was undone.
+    /// Whether the summary of a group was undone.
     fn is_undone(&self, nth: usize) -> bool {
         let mut summaries = self.edits.source.summaries.iter().filter(|(at, _)| *at == nth);
         summaries.any(|(_, line)| !self.live.contains(line))
@@ -166,7 +166,7 @@ impl ContinuePlan<'_, '_> {
         false
     }
 
-    /// Adds a new summary to the last unit so far.
+    /// Adds a new summary to the last group so far.
     fn summarize(&mut self, text: Option<&str>) {
         let Some(text) = text else { return };
         let raws = &self.edits.source.raws;
@@ -180,9 +180,9 @@ impl ContinuePlan<'_, '_> {
     }
 }
 
-/// A unit with this summary, or none, on its last item.
-fn with_summary(unit: &[u8], summary: Option<&str>) -> Vec<u8> {
-    let mut items: Vec<Vec<u8>> = json::items(unit).into_iter().map(<[u8]>::to_vec).collect();
+/// A group with this summary, or none, on its last item.
+fn with_summary(group: &[u8], summary: Option<&str>) -> Vec<u8> {
+    let mut items: Vec<Vec<u8>> = json::items(group).into_iter().map(<[u8]>::to_vec).collect();
     let quoted = summary.map(quoted);
     let is_last = items.len().saturating_sub(1);
     for (nth, item) in items.iter_mut().enumerate() {

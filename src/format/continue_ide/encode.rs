@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The items of messages, as an array. A result is stored in the state of its call, if present, otherwise as an item. A
 /// `new` message has content, and each of its calls a state.
-pub fn unit(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
+pub fn group(messages: &[AnnotatedMessage<'_>], is_new: bool, report: &mut Report) -> Option<Vec<u8>> {
     let mut items = Vec::new();
     let mut at = 0;
     while let Some(annotated) = messages.get(at) {
@@ -116,11 +116,11 @@ fn items(
     items
 }
 
-/// A unit with this result in the state of its call; `None` if it has no such call or state.
-pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<Vec<u8>> {
+/// A group with this result in the state of its call; `None` if it has no such call or state.
+pub fn with_result(group: &[u8], result: &AnnotatedMessage<'_>, report: &mut Report) -> Option<Vec<u8>> {
     let id = result.message.tool_call_id?;
     let of = |raw: &&[u8], name| json::member(raw, name) == Some(id);
-    let mut items: Vec<Vec<u8>> = json::items(unit).into_iter().map(<[u8]>::to_vec).collect();
+    let mut items: Vec<Vec<u8>> = json::items(group).into_iter().map(<[u8]>::to_vec).collect();
     let nth = items.iter().position(|item| {
         let calls = json::list(decode::message_of(item), "toolCalls");
         let states = json::list(item, "toolCallStates");
@@ -137,7 +137,7 @@ pub fn with_result(unit: &[u8], result: &AnnotatedMessage<'_>, report: &mut Repo
     {
         Some(state) => {
             if output(state).as_deref() == result.message.content {
-                return Some(unit.to_vec());
+                return Some(group.to_vec());
             }
             let content = content_text(result.message.content.unwrap_or(b"\"\""));
             let output = array([wrapped("content", quoted(&content))]);

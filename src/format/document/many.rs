@@ -26,7 +26,7 @@ pub fn open(
     input: SessionInput,
 ) -> Result<std::result::Result<Box<dyn SessionReader>, SessionInput>> {
     let cut = SectionRule {
-        is: Box::new(move |value| body::is_body(api, value)),
+        is_section: Box::new(move |value| body::is_body(api, value)),
         read: Box::new(move |piece, report| read(api, format, piece, report)),
         rest: None,
     };
@@ -42,7 +42,7 @@ pub struct DocumentSection<'p> {
     /// Its number, from 1.
     pub number: usize,
     /// Number of sessions before it.
-    pub made: usize,
+    pub sessions_before: usize,
 }
 
 impl DocumentSection<'_> {
@@ -72,7 +72,7 @@ pub type ReadSection = Box<dyn Fn(DocumentSection<'_>, &mut Report) -> Vec<Sessi
 /// How an input is split into sections.
 pub struct SectionRule {
     /// Tests whether an object is a section.
-    pub is: IsSection,
+    pub is_section: IsSection,
     /// Converts a section to sessions.
     pub read: ReadSection,
     /// Converts the rest of an input that cannot be split into sections; without it, an input that begins so is an error.
@@ -138,7 +138,7 @@ pub fn open_all(cut: SectionRule, input: SessionInput) -> Result<Box<dyn Session
 fn is_piece(cut: &SectionRule, value: &[u8]) -> bool {
     value.starts_with(b"{")
         && json::value_end(value, 0, Dialect::Python) == Ok(value.len())
-        && (cut.is)(value)
+        && (cut.is_section)(value)
 }
 
 /// Whether the first line is a body and more lines follow.
@@ -175,7 +175,7 @@ struct SectionReader {
     /// Number of sections so far.
     sections: usize,
     /// Number of sessions so far.
-    made: usize,
+    sessions_before: usize,
     /// Remaining sessions of the last section.
     ready: VecDeque<Session>,
     /// Bytes between the last section that became a session and the next, such as a damaged line.
@@ -195,7 +195,7 @@ impl SectionReader {
             returns,
             pieces,
             sections: 0,
-            made: 0,
+            sessions_before: 0,
             ready: VecDeque::new(),
             before: Vec::new(),
             noted: HashSet::new(),
@@ -229,10 +229,10 @@ impl SectionReader {
             bytes,
             place: Position::default(),
             number: self.sections + 1,
-            made: self.made,
+            sessions_before: self.sessions_before,
         };
         self.ready.extend(read(section, report));
-        self.made += self.ready.len();
+        self.sessions_before += self.ready.len();
     }
 
     /// Reads the sessions of the next section; `false` at the end.
@@ -255,7 +255,7 @@ impl SectionReader {
                     bytes,
                     place,
                     number: self.sections,
-                    made: self.made,
+                    sessions_before: self.sessions_before,
                 };
                 let mut own = Report::default();
                 let sessions = (self.cut.read)(piece, &mut own);
@@ -284,7 +284,7 @@ impl SectionReader {
                     value: Some(0..piece.len()),
                 })
             });
-            self.made += sessions.len();
+            self.sessions_before += sessions.len();
             self.ready.extend(sessions.into_iter().map(|mut session| {
                 if let Some(origin) = &origin {
                     session.set_origin(origin.clone());
@@ -307,7 +307,7 @@ fn read(api: Api, format: Format, piece: DocumentSection<'_>, report: &mut Repor
     let mut reading = DocumentReader::new(api, format, &source);
     reading.base = piece.place;
     reading.many = true;
-    reading.made = piece.made;
+    reading.sessions_before = piece.sessions_before;
     if piece.is_value(report) {
         reading.value(piece.bytes, 0, report);
     }
@@ -322,7 +322,10 @@ impl SessionReader for SectionReader {
                 Ok(true) if self.cut.rest.is_some() => {}
                 Ok(true) => self.report_losses(report),
                 Ok(false) => self.end(),
-                Err(error) if error.kind == ErrorKind::Data && (self.made > 0 || self.cut.rest.is_some()) => {
+                Err(error)
+                    if error.kind == ErrorKind::Data
+                        && (self.sessions_before > 0 || self.cut.rest.is_some()) =>
+                {
                     let place = error.at.map(|(_, place)| place).unwrap_or_default();
                     report.damage(place, error.message);
                     self.read_rest(report);
@@ -333,7 +336,7 @@ impl SessionReader for SectionReader {
         }
         let session = self.ready.pop_front();
         if session.is_none() {
-            if self.made == 0 {
+            if self.sessions_before == 0 {
                 return Err(Error::data("contains no messages"));
             }
             self.report_losses(report);

@@ -63,7 +63,7 @@ pub struct DocumentReader<'a> {
     /// Position of the source in its input.
     pub base: Position,
     /// Number of sessions before the source.
-    pub made: usize,
+    pub sessions_before: usize,
     /// Whether sessions are numbered.
     pub many: bool,
     lines: LineCount,
@@ -82,7 +82,7 @@ impl<'a> DocumentReader<'a> {
             skipped: 0,
             sessions: Vec::new(),
             base: Position { line: 1, offset: 0 },
-            made: 0,
+            sessions_before: 0,
             many: false,
             lines: LineCount::default(),
             member: native::source_member(format, source, &[]),
@@ -246,7 +246,7 @@ impl<'a> DocumentReader<'a> {
     fn header(&self, body: &Body<'_>) -> (HeaderBuilder, String) {
         let name = self.source.name_or_hash();
         let name = if self.many {
-            format!("{name}#{}", self.made + self.sessions.len() + 1)
+            format!("{name}#{}", self.sessions_before + self.sessions.len() + 1)
         } else {
             name
         };

@@ -22,7 +22,7 @@ impl Codec for GeminiCli {
     const NAME: &'static str = NAME;
     const PHRASE: &'static str = "a Gemini CLI log";
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
-    const ORDERS: bool = true;
+    const RESULTS_FOLLOW_CALLS: bool = true;
     const COPIES_LAYOUT: bool = true;
     const QUOTES_SUMMARIES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory];

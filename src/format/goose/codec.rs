@@ -21,7 +21,7 @@ impl Codec for Goose {
     const NAME: &'static str = "goose";
     const PHRASE: &'static str = "a goose session";
     const LIST: &'static str = "conversation";
-    const COUNT: Option<&'static str> = Some("message_count");
+    const COUNT_MEMBER: Option<&'static str> = Some("message_count");
     const LINES: bool = true;
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Directory, WorkspaceMember::Model];
     type ElementOutline = GooseOutline;

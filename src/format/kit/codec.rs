@@ -24,29 +24,29 @@ pub trait Codec: Sized + Sync + 'static {
     /// The document member that contains the elements.
     const LIST: &'static str = "messages";
     /// The document member with the number of elements.
-    const COUNT: Option<&'static str> = None;
+    const COUNT_MEMBER: Option<&'static str> = None;
     /// Whether a session may also be JSON Lines.
     const LINES: bool = matches!(Self::LAYOUT, DocumentLayout::Lines);
     /// Whether an input may hold many documents, in an array or one per line.
-    const MANY: bool = false;
+    const MAY_BE_COLLECTION: bool = false;
     /// Whether every input is a collection of documents: an array, one per line, or one after another.
-    const RECORDS: bool = false;
+    const IS_COLLECTION: bool = false;
     /// The layout of a converted session.
     const LAYOUT: DocumentLayout = DocumentLayout::Document;
     /// Whether a message without an id gets one. It always does if other elements refer to it.
     const IDS: bool = true;
     /// Whether new elements of a document are formatted like the existing ones; this changes white space in arguments.
     const COPIES_LAYOUT: bool = false;
-    /// Whether several elements may form a unit. If so, the codec receives a unit as an array of its elements.
-    const UNITS: bool = false;
+    /// Whether several elements may form a group. If so, the codec receives a group as an array of its elements.
+    const GROUPS_ELEMENTS: bool = false;
     /// Whether a summary can be written next to new messages. It precedes all of them.
     const SUMMARIES: bool = false;
     /// Whether a summary is written as a message that quotes it, and such a message is read as a summary.
     const QUOTES_SUMMARIES: bool = false;
     /// Whether tool results must follow their calls in a new session.
-    const ORDERS: bool = false;
+    const RESULTS_FOLLOW_CALLS: bool = false;
     /// Whether a line may contain several records, without line endings between them.
-    const GLUED: bool = false;
+    const SEVERAL_PER_LINE: bool = false;
     /// Whether a document is written with one member per line.
     const INDENTS: bool = false;
     /// Header members that the format can represent.
@@ -81,8 +81,8 @@ pub trait Codec: Sized + Sync + 'static {
     fn with_row(&self, _row: &[u8], element: &[u8], _is_new: bool) -> Vec<u8> {
         element.to_vec()
     }
-    /// How many of these elements form a unit; at least one.
-    fn unit(&self, _elements: &[Vec<u8>]) -> usize {
+    /// How many of these elements form a group; at least one.
+    fn group_length(&self, _elements: &[Vec<u8>]) -> usize {
         1
     }
     /// Replays a log whose lines are operations on elements; returns the resulting elements.

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 /// A format that the kit can write.
 pub trait Editor: Codec {
     /// Whether joined messages become several elements.
-    const SPREADS: bool = false;
+    const SPLITS_JOINED_MESSAGES: bool = false;
     /// State for creating new elements, such as a clock.
     type EditContext: Default;
     /// Members of new messages that no element can represent.
@@ -281,7 +281,7 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
     /// The order with new tool results merged into the element of the preceding messages, if the format's elements
     /// include results.
     fn with_results(&self, order: Vec<NextElement>) -> Vec<NextElement> {
-        if C::SPREADS || !self.codec.joins(Role::Assistant, Role::Tool) {
+        if C::SPLITS_JOINED_MESSAGES || !self.codec.joins(Role::Assistant, Role::Tool) {
             return order;
         }
         let is_result = |item: &&usize| {

@@ -164,15 +164,15 @@ impl<'a> Frame<'a> {
         self.fault(text.len(), "unexpected end")
     }
 
-    /// Joins adjacent elements into units of these sizes.
+    /// Joins adjacent elements into groups of these sizes.
     pub fn join(&mut self, sizes: &[usize]) {
         let mut elements = std::mem::take(&mut self.elements).into_iter();
-        let units = sizes.iter().filter_map(|size| {
-            let mut unit = elements.by_ref().take(*size);
-            let first = unit.next()?;
-            Some(first.start..unit.last().map_or(first.end, |last| last.end))
+        let groups = sizes.iter().filter_map(|size| {
+            let mut group = elements.by_ref().take(*size);
+            let first = group.next()?;
+            Some(first.start..group.last().map_or(first.end, |last| last.end))
         });
-        self.elements = units.collect();
+        self.elements = groups.collect();
     }
 
     /// The bytes of an element.
@@ -203,40 +203,40 @@ impl<'a> Frame<'a> {
         let Some(list) = self.list.clone() else {
             return self.document.to_vec();
         };
-        let manner = self.manner(&list);
+        let formatting = self.formatting(&list);
         let mut out = self.document[..list.start].to_vec();
         let mut before: Option<usize> = None;
         for (nth, edit) in edits.iter().enumerate() {
             let (place, element) = match edit {
                 ElementEdit::Keep(at) => (Some(*at), Cow::Borrowed(self.element(*at))),
-                ElementEdit::Replace(at, raw) if manner.indent.is_empty() || raw.contains(&b'\n') => {
+                ElementEdit::Replace(at, raw) if formatting.indent.is_empty() || raw.contains(&b'\n') => {
                     (Some(*at), Cow::Borrowed(raw.as_slice()))
                 }
-                ElementEdit::Replace(at, raw) => (Some(*at), Cow::Owned(lay_out(raw, &manner.indent))),
-                ElementEdit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &manner.indent))),
+                ElementEdit::Replace(at, raw) => (Some(*at), Cow::Owned(lay_out(raw, &formatting.indent))),
+                ElementEdit::Insert(raw) => (None, Cow::Owned(lay_out(raw, &formatting.indent))),
             };
             match place {
-                _ if nth == 0 => out.extend_from_slice(&manner.first),
+                _ if nth == 0 => out.extend_from_slice(&formatting.first),
                 Some(at) if before.is_some_and(|before| before + 1 == at) => {
                     out.extend_from_slice(&self.document[self.elements[at - 1].end..self.elements[at].start]);
                 }
                 _ => {
                     out.push(b',');
-                    out.extend_from_slice(&manner.between);
+                    out.extend_from_slice(&formatting.between);
                 }
             }
             before = place;
             out.extend_from_slice(&element);
         }
         if !edits.is_empty() {
-            out.extend_from_slice(&manner.last);
+            out.extend_from_slice(&formatting.last);
         }
         out.extend_from_slice(&self.document[list.end..]);
         out
     }
 
     /// The formatting of the elements.
-    fn manner(&self, list: &Range<usize>) -> ListFormatting {
+    fn formatting(&self, list: &Range<usize>) -> ListFormatting {
         let is_spaced = memchr::memchr(b'\n', self.document.trim_ascii()).is_some();
         let (Some(first), Some(last)) = (self.elements.first(), self.elements.last()) else {
             let indent: &[u8] = if is_spaced { b"  " } else { b"" };

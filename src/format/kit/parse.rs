@@ -130,21 +130,25 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
         layout,
         list: Some(list),
         about,
-        parts: if C::UNITS { units(codec, parts) } else { parts },
+        parts: if C::GROUPS_ELEMENTS {
+            grouped(codec, parts)
+        } else {
+            parts
+        },
         is_reported: !frame.faults.is_empty(),
         ..Parsed::default()
     })
 }
 
-/// Groups elements into units, each as an array.
-fn units<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
+/// Joins the elements of each group to an array.
+fn grouped<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
     let places: Vec<Position> = parts.iter().map(|part| part.place).collect();
     let raws: Vec<Vec<u8>> = parts.into_iter().map(|part| part.raw).collect();
-    let (mut units, mut at) = (Vec::new(), 0);
+    let (mut groups, mut at) = (Vec::new(), 0);
     while at < raws.len() {
-        let size = codec.unit(&raws[at..]).clamp(1, raws.len() - at);
-        units.push(ElementPart {
-            at: units.len(),
+        let size = codec.group_length(&raws[at..]).clamp(1, raws.len() - at);
+        groups.push(ElementPart {
+            at: groups.len(),
             size,
             further: Vec::new(),
             raw: array(&raws[at..at + size]),
@@ -154,7 +158,7 @@ fn units<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
         });
         at += size;
     }
-    units
+    groups
 }
 
 /// A value in record form: unchanged if it is on one line, in UTF-8 and without numbers that are invalid in JSON.
@@ -174,7 +178,7 @@ fn on_a_line(raw: &[u8], repairs: bool, place: Position, report: &mut Report) ->
 pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     for mut line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        while C::GLUED
+        while C::SEVERAL_PER_LINE
             && let Ok(end) = json::value_end(line, json::skip_space(line, 0), Dialect::Strict)
             && line.get(json::skip_space(line, end)) == Some(&b'{')
         {

@@ -36,10 +36,10 @@ fn open_for<C: Codec>(
     mut input: SessionInput,
     is_displayed: bool,
 ) -> Result<Box<dyn SessionReader>> {
-    if C::RECORDS {
+    if C::IS_COLLECTION {
         return open_all(documents(codec, is_displayed), input);
     }
-    if C::MANY {
+    if C::MAY_BE_COLLECTION {
         input = match open_sections(documents(codec, is_displayed), input)? {
             Ok(reader) => return Ok(reader),
             Err(input) => input,
@@ -102,7 +102,7 @@ fn no_session<C: Codec>() -> Error {
 /// Splits an array or lines into documents.
 fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
     SectionRule {
-        is: Box::new(|object| {
+        is_section: Box::new(|object| {
             let has_list = json::member(object, C::LIST).is_some_and(|list| list.starts_with(b"["));
             has_list && json::member(object, "role").is_none()
         }),
@@ -117,7 +117,7 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
                 unrecognized: None,
             };
             let part = InputPart {
-                nth: piece.made,
+                nth: piece.sessions_before,
                 is_many: true,
                 is_displayed,
             };

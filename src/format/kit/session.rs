@@ -126,7 +126,7 @@ pub fn session<C: Codec>(
         }
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
             let lines = match building.source.further[nth].is_empty() {
-                true => unit::<C>(raw),
+                true => group_elements::<C>(raw),
                 false => lines_of(raw),
             };
             for raw in lines {
@@ -175,10 +175,10 @@ fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
     })
 }
 
-/// The elements of a unit; if damaged, the bytes between its brackets.
-fn unit<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
+/// The elements of a group; if damaged, the bytes between its brackets.
+fn group_elements<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
     match json::elements(raw, Dialect::Strict) {
-        _ if !C::UNITS => vec![raw],
+        _ if !C::GROUPS_ELEMENTS => vec![raw],
         Some(elements) => elements,
         None => vec![&raw[1..raw.len() - 1]],
     }
@@ -368,7 +368,7 @@ impl<C: Codec> SessionBuilder<'_, C> {
         let mut own = ObjectBuilder::default();
         let first = self.first.iter().find(|(at, _)| *at == nth);
         match (raw, first) {
-            (Some(raw), _) => drop(own.raw("raw", unit::<C>(raw).concat())),
+            (Some(raw), _) => drop(own.raw("raw", group_elements::<C>(raw).concat())),
             (None, Some((_, id))) => drop(own.text("of", id)),
             (None, None) => {}
         }

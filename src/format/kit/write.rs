@@ -118,7 +118,7 @@ pub fn write_as<C: Editor>(
                 let raw = edit.element(&source.raws);
                 // A damaged line may look like a list.
                 let is_damaged = matches!(edit, ElementEdit::Keep(nth) if !has_messages(*nth));
-                let lines = if C::UNITS || is_damaged {
+                let lines = if C::GROUPS_ELEMENTS || is_damaged {
                     vec![raw]
                 } else {
                     lines_of(raw)
@@ -131,7 +131,7 @@ pub fn write_as<C: Editor>(
             let mut context = codec.new_context(session, view);
             // Results in the element of their call must follow it.
             let mut items = match codec.joins(Role::Assistant, Role::Tool) {
-                _ if C::ORDERS => order(session, view, false, report).items,
+                _ if C::RESULTS_FOLLOW_CALLS => order(session, view, false, report).items,
                 true => order(session, view, false, &mut Report::default()).items,
                 false => (0..view.items.len()).collect::<Vec<_>>(),
             };
@@ -149,12 +149,12 @@ pub fn write_as<C: Editor>(
             (elements, context)
         }
     };
-    let elements = match C::UNITS {
+    let elements = match C::GROUPS_ELEMENTS {
         true => {
-            let units = elements
+            let joined = elements
                 .iter()
-                .filter_map(|unit| json::elements(unit, Dialect::Strict));
-            units.flatten().map(<[u8]>::to_vec).collect()
+                .filter_map(|group| json::elements(group, Dialect::Strict));
+            joined.flatten().map(<[u8]>::to_vec).collect()
         }
         false => elements,
     };
@@ -168,7 +168,7 @@ pub fn write_as<C: Editor>(
         (None, DocumentLayout::List) => Vec::new(),
         (None, layout) => codec.new_about(session, view, &context, layout).finish(),
     };
-    if let Some(name) = C::COUNT.filter(|_| !built.is_empty()) {
+    if let Some(name) = C::COUNT_MEMBER.filter(|_| !built.is_empty()) {
         built = json::with_members(&built, &[(name, Some(count.as_bytes()))]).unwrap_or(built);
     }
     let line = |bytes: &[u8], out: &mut dyn Write| written(out.write_all(&[bytes, b"\n"].concat()));
@@ -237,7 +237,7 @@ fn source_of<C: Codec>(
                     source.summaries.push((source.raws.len(), line));
                 }
                 match json::text(&raw) {
-                    None if C::UNITS => source.raws.push(array([raw])),
+                    None if C::GROUPS_ELEMENTS => source.raws.push(array([raw])),
                     None => source.raws.push(raw),
                     // Write the text of a damaged element; a list cannot represent it.
                     Some(text) if layout == DocumentLayout::Lines => {

@@ -53,7 +53,7 @@ pub fn write_back<C: Editor>(
     sources.retain(|own| !own.is_nested);
     edits.sort_by_key(|(at, _)| *at);
     let edits = edits.into_iter().map(|(_, edit)| edit);
-    let edits: Vec<ElementEdit> = match C::UNITS {
+    let edits: Vec<ElementEdit> = match C::GROUPS_ELEMENTS {
         true => edits.flat_map(by_element).collect(),
         false => edits.collect(),
     };
@@ -96,7 +96,7 @@ pub fn write_back<C: Editor>(
     };
     let list = sources.first().map_or(C::LIST, |own| own.codec.list());
     let mut frame = Frame::parse(bytes, value, list);
-    if let ([own], true) = (sources.as_slice(), C::UNITS) {
+    if let ([own], true) = (sources.as_slice(), C::GROUPS_ELEMENTS) {
         frame.join(&own.source.sizes);
     }
     if !frame.can_splice() {
@@ -181,7 +181,7 @@ fn check_sessions<C: Codec>(
     ))
 }
 
-/// Splits the edit of a unit into edits of its elements.
+/// Splits the edit of a group into edits of its elements.
 fn by_element(edit: ElementEdit) -> Vec<ElementEdit> {
     let elements = |raw: &[u8]| -> Vec<Vec<u8>> {
         let elements = json::items(raw);
@@ -350,7 +350,7 @@ fn write_back_lines<C: Editor>(
 
 /// The object with its element count increased.
 fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
-    let count = C::COUNT.and_then(|name| json::member(bytes.trim_ascii(), name));
+    let count = C::COUNT_MEMBER.and_then(|name| json::member(bytes.trim_ascii(), name));
     let number = count.and_then(json::number::<u64>);
     match (count, number) {
         (Some(raw), Some(number)) if added > 0 => {

@@ -29,7 +29,7 @@ impl Codec for Langchain {
     const NAME: &'static str = "langchain";
     const PHRASE: &'static str = "LangChain messages";
     const LINES: bool = true;
-    const MANY: bool = true;
+    const MAY_BE_COLLECTION: bool = true;
     const LAYOUT: DocumentLayout = DocumentLayout::List;
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;

@@ -175,7 +175,7 @@ pub(super) fn records(functions: &mut Functions, element: &[u8]) -> Vec<Vec<u8>>
 /// Generates ids for legacy calls and their results.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    made: u64,
+    generated: u64,
     open: Option<String>,
 }
 
@@ -189,8 +189,8 @@ impl Functions {
         if let Some(call) = json::member(&line, "function_call").filter(|raw| raw.starts_with(b"{"))
             && json::member(&line, "tool_calls").is_none()
         {
-            self.made += 1;
-            let id = format!("fn_{}", self.made);
+            self.generated += 1;
+            let id = format!("fn_{}", self.generated);
             let mut built = ObjectBuilder::default();
             built
                 .text("id", &id)

@@ -24,7 +24,7 @@ pub struct MessageFactory {
     /// The last id; `base` is the prefix of new ids that would otherwise sort before it.
     last: String,
     base: String,
-    made: u64,
+    generated: u64,
     /// A part that all ids of this session share, because opencode stores the messages of all sessions in one table.
     salt: String,
     /// Id and time of the message that new ones must precede, because opencode sorts messages by time, then by id.
@@ -43,7 +43,7 @@ impl MessageFactory {
             asked: None,
             last: "msg_".to_string(),
             base: "msg_".to_string(),
-            made: 0,
+            generated: 0,
             salt: key::sha256(session.as_bytes())[..8].to_string(),
             next: None,
         }
@@ -77,7 +77,7 @@ impl MessageFactory {
 
     /// Continues with the numbers of messages created in between.
     pub fn pass_numbers(&mut self, other: &MessageFactory) {
-        self.made = other.made;
+        self.generated = other.generated;
     }
 
     /// Continues after an existing message.
@@ -116,15 +116,15 @@ impl MessageFactory {
             (self.last, self.base) = (own.to_string(), own.to_string());
             return (own.to_string(), true);
         }
-        self.made += 1;
-        let timely = format!("msg_{}{}{:06x}", stamp(self.clock), self.salt, self.made);
+        self.generated += 1;
+        let timely = format!("msg_{}{}{:06x}", stamp(self.clock), self.salt, self.generated);
         let id = match timely > self.last && self.base == "msg_" {
             true => timely,
             false => {
                 if self.base == "msg_" {
                     self.base.clone_from(&self.last);
                 }
-                format!("{}{:06}", self.base, self.made)
+                format!("{}{:06}", self.base, self.generated)
             }
         };
         self.last = id.clone();
@@ -133,10 +133,10 @@ impl MessageFactory {
 
     /// The id of a new part; after the part `behind`, if given.
     pub fn part_id(&mut self, after: Option<&str>) -> String {
-        self.made += 1;
+        self.generated += 1;
         match after {
-            Some(after) => format!("{after}{:06}", self.made),
-            None => format!("prt_{}{}{:06x}", stamp(self.clock), self.salt, self.made),
+            Some(after) => format!("{after}{:06}", self.generated),
+            None => format!("prt_{}{}{:06x}", stamp(self.clock), self.salt, self.generated),
         }
     }
 

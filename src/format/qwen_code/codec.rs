@@ -34,9 +34,9 @@ impl Codec for QwenCode {
     const PHRASE: &'static str = "a Qwen Code session";
     const LAYOUT: DocumentLayout = DocumentLayout::Lines;
     const IDS: bool = false;
-    const GLUED: bool = true;
+    const SEVERAL_PER_LINE: bool = true;
     const SUMMARIES: bool = true;
-    const ORDERS: bool = true;
+    const RESULTS_FOLLOW_CALLS: bool = true;
     const LINK: Option<[&'static str; 2]> = Some(["uuid", "parentUuid"]);
     const HAS_TITLE: bool = false;
     const REPRESENTED: &'static [WorkspaceMember] = &[

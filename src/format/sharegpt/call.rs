@@ -9,7 +9,7 @@ use crate::model::message::ToolCall;
 pub struct RecordCalls {
     /// Number of the record.
     pub record: usize,
-    made: usize,
+    generated: usize,
     open: std::collections::VecDeque<String>,
 }
 
@@ -24,8 +24,8 @@ impl RecordCalls {
 
     /// Converts a call to a native one with a new id.
     pub fn native_call(&mut self, (name, arguments): &(Vec<u8>, Vec<u8>)) -> Vec<u8> {
-        self.made += 1;
-        let id = format!("call_{}_{}", self.record, self.made);
+        self.generated += 1;
+        let id = format!("call_{}_{}", self.record, self.generated);
         let call = draft::call(&quoted(&id), name, arguments);
         self.open.push_back(id);
         call

@@ -33,10 +33,10 @@ impl Codec for Sharegpt {
     const NAME: &'static str = "sharegpt";
     const PHRASE: &'static str = "a ShareGPT record";
     const LIST: &'static str = "conversations";
-    const RECORDS: bool = true;
+    const IS_COLLECTION: bool = true;
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;
-    const ORDERS: bool = true;
+    const RESULTS_FOLLOW_CALLS: bool = true;
     const QUOTES_SUMMARIES: bool = true;
     const HEADER: &'static [&'static str] = &["type", "version", "id", "key", "source"];
     const REPRESENTED: &'static [WorkspaceMember] = &[WorkspaceMember::Tools];
@@ -121,7 +121,7 @@ pub struct TurnContext {
 }
 
 impl Editor for Sharegpt {
-    const SPREADS: bool = true;
+    const SPLITS_JOINED_MESSAGES: bool = true;
     const REPRESENTED_METADATA: &'static [&'static str] = &[Self::NAME];
     type EditContext = TurnContext;
 

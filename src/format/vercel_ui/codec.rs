@@ -27,7 +27,7 @@ impl Codec for VercelUi {
     const NAME: &'static str = "vercel-ui";
     const PHRASE: &'static str = "UI messages";
     const LINES: bool = true;
-    const MANY: bool = true;
+    const MAY_BE_COLLECTION: bool = true;
     const LAYOUT: DocumentLayout = DocumentLayout::List;
     const IDS: bool = false;
     const COPIES_LAYOUT: bool = true;

@@ -1,7 +1,7 @@
 //! Plans and applies a change of each session. Plans may be made on several threads while further sessions are read; the
 //! changes are applied in the order of the sessions.
 
-use super::destination::{Destination, PlanAheadFn, Planner};
+use super::destination::{Destination, ParallelPlanFn, Planner};
 use super::event_ids::{EventIds, LineDestination};
 use crate::context::Context;
 use convo::filter::Plan;
@@ -19,10 +19,10 @@ pub fn change(
     destination: &mut dyn Destination,
     planner: &mut Planner<'_>,
 ) -> anyhow::Result<()> {
-    if let Some(ahead) = planner.ahead
+    if let Some(parallel) = planner.parallel
         && destination.read_ahead()
     {
-        change_ahead(context, destination, planner, ahead)?;
+        change_in_parallel(context, destination, planner, parallel)?;
         return destination.finish();
     }
     while let Some(session) = destination.next()? {
@@ -34,7 +34,7 @@ pub fn change(
 }
 
 /// Bytes of sessions from which no further one is read ahead. Plans take a multiple of this memory.
-const AHEAD: usize = 1 << 20;
+const READ_AHEAD_BYTES: usize = 1 << 20;
 
 /// Bytes of sessions that a thread gets at once, so that threads seldom wait for each other.
 const TOGETHER: usize = 1 << 15;
@@ -52,13 +52,13 @@ type PlannedSessions = Vec<(usize, Session, PlanResult)>;
 struct PlanTask<'p> {
     context: &'p Context,
     place: LineDestination,
-    ahead: PlanAheadFn<'p>,
+    plan: ParallelPlanFn<'p>,
 }
 
 impl PlanTask<'_> {
     fn plan(&self, session: &Session) -> PlanResult {
         let event_ids = EventIds::new(self.context, session, self.place);
-        catch_unwind(AssertUnwindSafe(|| (self.ahead)(session, &event_ids)))
+        catch_unwind(AssertUnwindSafe(|| (self.plan)(session, &event_ids)))
     }
 }
 
@@ -162,18 +162,14 @@ impl SessionQueue<'_, '_> {
 }
 
 /// Changes each session of a destination as [`change`] does, but plans several at once.
-fn change_ahead(
+fn change_in_parallel(
     context: &Context,
     destination: &mut dyn Destination,
     planner: &mut Planner<'_>,
-    ahead: PlanAheadFn<'_>,
+    plan: ParallelPlanFn<'_>,
 ) -> anyhow::Result<()> {
     let place = destination.place();
-    let task = PlanTask {
-        context,
-        place,
-        ahead,
-    };
+    let task = PlanTask { context, place, plan };
     let (sender, receiver) = channel();
     let waiting = Mutex::new(receiver);
     let read = std::thread::scope(|scope| {
@@ -195,7 +191,9 @@ fn change_ahead(
             read = destination
                 .next()
                 .map(|session| session.map(|session| queue.add(session)).is_some());
-            while let Some((session, plan)) = queue.take(!matches!(read, Ok(true)) || queue.bytes >= AHEAD) {
+            while let Some((session, plan)) =
+                queue.take(!matches!(read, Ok(true)) || queue.bytes >= READ_AHEAD_BYTES)
+            {
                 destination.begin();
                 let event_ids = EventIds::new(context, &session, place).of_input(destination.label());
                 let planned = (planner.plan)(&session, &event_ids, Some(plan));

@@ -5,16 +5,16 @@ use convo::filter::Plan;
 use convo::model::session::Session;
 
 /// Plans a change on any thread.
-pub type PlanAheadFn<'p> = &'p (dyn Fn(&Session, &EventIds<'_>) -> convo::Result<Plan> + Sync);
+pub type ParallelPlanFn<'p> = &'p (dyn Fn(&Session, &EventIds<'_>) -> convo::Result<Plan> + Sync);
 
-/// Plans a change, or completes and reports a plan that was made ahead.
+/// Plans a change, or completes and reports a plan from another thread.
 type PlanFn<'p> =
     &'p mut dyn FnMut(&Session, &EventIds<'_>, Option<convo::Result<Plan>>) -> convo::Result<Plan>;
 
 /// Plans the changes of sessions.
 pub struct Planner<'p> {
     /// Plans a change on any thread, while other sessions are read; none if plans depend on each other.
-    pub ahead: Option<PlanAheadFn<'p>>,
+    pub parallel: Option<ParallelPlanFn<'p>>,
     /// Plans the next change in order.
     pub plan: PlanFn<'p>,
 }

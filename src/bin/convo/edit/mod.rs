@@ -60,7 +60,7 @@ pub fn run(
     mut plan: impl FnMut(&Session, &EventIds<'_>) -> convo::Result<Plan>,
 ) -> anyhow::Result<()> {
     let mut planner = Planner {
-        ahead: None,
+        parallel: None,
         plan: &mut |session, event_ids, _| plan(session, event_ids),
     };
     run_planner(context, inputs, edit, &mut planner)
@@ -68,7 +68,7 @@ pub fn run(
 
 /// Like [`run`], for plans that do not depend on each other: small sessions of a stream are planned on several threads.
 /// `report` gets each plan in order, and completes it.
-pub fn run_ahead(
+pub fn run_in_parallel(
     context: &Context,
     inputs: &[InputLocation],
     edit: EditRequest<'_>,
@@ -77,7 +77,7 @@ pub fn run_ahead(
 ) -> anyhow::Result<()> {
     let mut planner = Planner {
         // Ids that are made from a seed depend on their order.
-        ahead: match context.chance {
+        parallel: match context.chance {
             Chance::System(_) => Some(&plan),
             Chance::Seed(..) => None,
         },

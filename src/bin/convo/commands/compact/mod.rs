@@ -149,7 +149,7 @@ impl Run for CompactCommand {
                 let (counter, _) = tokenizer_args.chosen(context, session)?;
                 plan(session, event_ids, counter).map(|outcome| outcome.plan)
             };
-            edit::run_ahead(context, &inputs, edit, plan, |session, event_ids, planned| {
+            edit::run_in_parallel(context, &inputs, edit, plan, |session, event_ids, planned| {
                 if let (_, Some(name)) = tokenizer_args.chosen(context, session)? {
                     report_unknown(context, event_ids.input(), &name);
                 }

@@ -231,9 +231,9 @@ impl CountCommand {
                 format!("{state}: {failed}{}", next_attempt(&health)),
             ));
         }
-        if let Ok(Some(standing)) = retention::memory_state(session, usage.counter()) {
-            let MemoryState { memory, .. } = standing;
-            let waiting = standing.pending + standing.backlog;
+        if let Ok(Some(state)) = retention::memory_state(session, usage.counter()) {
+            let MemoryState { memory, .. } = state;
+            let waiting = state.pending + state.backlog;
             let total = match memory.total {
                 0 => String::new(),
                 total => format!(" of {total}"),
@@ -243,8 +243,8 @@ impl CountCommand {
                 format!(
                     "{}: {} kept completely, {waiting} awaiting a summary, {} tokens{total}",
                     memory.strategy.name(),
-                    count_of(standing.recent as u64, "turn"),
-                    standing.tokens
+                    count_of(state.recent as u64, "turn"),
+                    state.tokens
                 ),
             ));
         }
@@ -313,10 +313,10 @@ impl CountCommand {
             "health": health.state(now).name(), "failures": health.failures,
             "next_attempt_at": health.next_attempt_at, "why": health.why,
         });
-        if let Ok(Some(standing)) = retention::memory_state(session, usage.counter()) {
+        if let Ok(Some(state)) = retention::memory_state(session, usage.counter()) {
             line["memory"] = serde_json::json!({
-                "strategy": standing.memory.strategy.name(), "turns": standing.recent, "pending": standing.pending,
-                "backlog": standing.backlog, "tokens": standing.tokens, "total": standing.memory.total,
+                "strategy": state.memory.strategy.name(), "turns": state.recent, "pending": state.pending,
+                "backlog": state.backlog, "tokens": state.tokens, "total": state.memory.total,
             });
         }
         if let Some(Window(window)) = self.window {
