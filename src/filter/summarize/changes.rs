@@ -57,6 +57,7 @@ pub(super) const DOUBTING_CUES: &[&str] = &[
     "too many|much|long|short",
     "needn't",
     "without asking|checking|confirming",
+    "exception to|from",
     "on reflection",
     "on second thoughts",
     "make that|it",

@@ -76,6 +76,10 @@ fn an_exception_replaces_no_ban() {
             "Don't use any external libraries.",
             "lodash is ok though as external library",
         ],
+        [
+            "Use Decimal everywhere, never float.",
+            "That's the one exception to the no-float rule: api.py may use float for output.",
+        ],
     ] {
         assert_eq!(block(&[old, new]), [old, new]);
     }
