@@ -228,7 +228,10 @@ pub(in crate::filter) fn summary_of_span(
         ),
         None => (rules(work, style, span.stays), style.clone()),
     };
-    let facts = facts::of(work, span.stays);
+    let mut facts = facts::of(work, span.stays);
+    if let Some(text) = active {
+        facts.follow(summarize::recorded_facts(text));
+    }
     let hands_over = style.handoff && (facts.hands_over() || previous.is_some_and(summarize::is_handoff));
     let place = (!hands_over)
         .then(|| facts::working_directory(work.session))

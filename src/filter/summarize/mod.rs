@@ -87,6 +87,9 @@ use text_units::Units;
 /// Maximum number of times that a handoff is written again because it left tokens unused or exceeded its budget.
 const ROUNDS: usize = 6;
 
+/// Part of the budget of a handoff that may remain unused.
+const UNUSED: u64 = 100;
+
 /// A summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryText {
@@ -187,12 +190,13 @@ pub fn hand_over(
         .collect();
     let mut room = options.budget.saturating_sub(count(&beginning));
     let blocks = handoff::HandoffBlocks::of(&facts, &options.style.questions, count);
-    let written = |room: u64| {
-        format!("{beginning}{}", blocks.write(room))
+    let mut extra = vec![0; blocks.len()];
+    let written = |room: u64, extra: &[u64]| {
+        format!("{beginning}{}", blocks.write(room, extra))
             .trim_end()
             .to_string()
     };
-    let mut text = written(room);
+    let mut text = written(room, &extra);
     // Redistribute tokens that the blocks left unused, or take back what exceeds the budget. If all of the unused tokens
     // are too many, a part of them may be enough for a line.
     let mut divisor = 1;
@@ -203,12 +207,25 @@ pub fn hand_over(
             Some(left) => room + left / divisor,
             None => room.saturating_sub(tokens - options.budget),
         };
-        let other = written(more);
+        let other = written(more, &extra);
         if tokens <= options.budget && !(tokens..=options.budget).contains(&count(&other)) {
             divisor *= 2;
             continue;
         }
         (room, text) = (more, other);
+    }
+    // A line may need all tokens that are left, which no share of them is.
+    for block in blocks.cut(room) {
+        let left = options.budget.saturating_sub(count(&text));
+        if left <= options.budget / UNUSED {
+            break;
+        }
+        extra[block] = left;
+        let other = written(room, &extra);
+        match other.len() > text.len() && count(&other) <= options.budget {
+            true => text = other,
+            false => extra[block] = 0,
+        }
     }
     let says = text.len() > beginning.trim_end().len() || !instructions.is_empty();
     if !says {
@@ -228,6 +245,11 @@ pub(in crate::filter) fn without_sentences<'t>(
     sentences: &[&str],
 ) -> Option<Cow<'t, str>> {
     RegisteredSentences::of(sentences.iter().copied()).remove_from(text)
+}
+
+/// The facts of a summary that this program wrote.
+pub(in crate::filter) fn recorded_facts(summary: &str) -> SessionFacts<'static> {
+    text::read(summary).facts
 }
 
 /// Whether an earlier summary is a handoff.

@@ -22,6 +22,11 @@ impl FactReader<'_, '_, '_> {
             }
             return;
         }
+        // The summary counts the change.
+        let recorded = self.recorded.files.known(&path).filter(|_| self.was_recorded);
+        if recorded.is_some_and(|file| file.change.is_some()) {
+            return;
+        }
         let file = self.facts.files.seen(&path);
         let Some(change) = change else {
             if file.change.is_none() {

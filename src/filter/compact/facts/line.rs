@@ -71,7 +71,7 @@ pub fn of(work: &CompactionState<'_>, at: usize, place: Option<&str>) -> ResultL
                 runs: 1,
                 last_line: Cow::Owned(one_line(outcome.last_line())),
                 failure: failure.clone(),
-                changes_before: 0,
+                ..Command::default()
             };
             line(format!("$ {}{size}", command.line(&text, WIDTH, quotes)))
         }

@@ -17,7 +17,7 @@ mod tool_name;
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
 use crate::filter::summarize::handoff::{AssistantNote, Command, SessionError, SessionFacts, Success};
-use crate::filter::summarize::{is_harness, without_list_mark};
+use crate::filter::summarize::{is_harness, recorded_facts, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
@@ -51,10 +51,18 @@ fn read<'w>(work: &'w CompactionState<'_>, stays: &dyn Fn(usize) -> bool, enough
         place: working_directory(work.session),
         stays,
         running: HashMap::new(),
+        recorded: SessionFacts::default(),
+        was_recorded: false,
         has_kept_request: false,
         newest_reply: 0,
         bytes: 0,
     };
+    let summary = work
+        .summary_item
+        .and_then(|at| work.view.items[at].summary(work.session));
+    if let Some(summary) = summary {
+        reading.recorded = recorded_facts(&summary);
+    }
     // Without a call there is nothing to hand over.
     let calls = |entry: &ViewEntry| entry.traits.is_some_and(|traits| traits.calls);
     let end = if work.items.iter().any(calls) {
@@ -137,6 +145,10 @@ struct FactReader<'w, 's, 'f> {
     place: Option<String>,
     /// Tool name and text of each command that is still running, by the id of its process.
     running: HashMap<String, (String, String)>,
+    /// The facts of an earlier summary.
+    recorded: SessionFacts<'static>,
+    /// Whether the summary may include the current call: an earlier compaction shortened it or its result.
+    was_recorded: bool,
     /// Whether a request is kept, at least in part.
     has_kept_request: bool,
     /// The index of the newest reply's first note.
@@ -177,6 +189,10 @@ impl<'w> FactReader<'w, '_, '_> {
                         continue;
                     }
                     let result = self.results.get(&(at, nth)).copied();
+                    self.was_recorded = [Some(at), result]
+                        .into_iter()
+                        .flatten()
+                        .any(|at| self.was_shortened(at));
                     if !self.continues(call, result, shows(at), shows) {
                         self.call(call, result, shows(at), shows);
                     }
@@ -184,6 +200,12 @@ impl<'w> FactReader<'w, '_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether an item was shortened before this compaction.
+    fn was_shortened(&self, at: usize) -> bool {
+        let body = self.work.view.items[at].body(self.work.session);
+        memchr::memmem::find(body, placeholders::BEGINNING.as_bytes()).is_some()
     }
 
     /// Adds a text of the assistant.
@@ -380,13 +402,14 @@ impl<'w> FactReader<'w, '_, '_> {
         for change in shell_changes::changes(text, outcome.failed) {
             self.shell_change(change, is_shown);
         }
-        if !is_shown {
+        if !is_shown && !(self.was_recorded && self.recorded.lists_command(text)) {
             let known = self.facts.commands.seen(text);
             *known = Command {
                 runs: known.runs + 1,
                 failure: outcome.result(ERROR),
                 last_line: Cow::Owned(outcome.last_line().to_string()),
                 changes_before: self.facts.changes,
+                is_resolved: false,
             };
         }
     }

@@ -1,6 +1,7 @@
-//! The state of files that a handoff reports.
+//! The state of files and commands that a handoff reports.
 
-use super::outcomes::{exchange, lines};
+use super::outcomes::{exchange, lines, lines_in};
+use crate::model::session::Session;
 
 /// The lines of files and errors after these calls.
 fn state(calls: &[(&str, &str, &str)]) -> Vec<String> {
@@ -89,4 +90,25 @@ fn a_text_reports_the_failure_of_a_file_tool() {
             "{result}: {lines:?}"
         );
     }
+}
+
+#[test]
+fn calls_that_an_earlier_record_counts_are_not_counted_again() {
+    let record = r#"{"type":"summary","id":"e1","at":"2026-01-01T00:00:00Z","content":"[summary of 1 message]\nfiles:\nM a.rs\ncommands:\n$ make","covers":["m1","m1"]}"#;
+    let mut session = Session::default();
+    session.push_new(br#"{"role":"user","id":"m1","content":"Make it."}"#);
+    session.push_new(record.as_bytes());
+    let shortened = r"begin\n[convo: 2,606 of 2,744 bytes elided]\nend";
+    let calls = [
+        ("bash", r#"{"command":"make"}"#, shortened),
+        ("edit", r#"{"path":"a.rs"}"#, shortened),
+        ("bash", r#"{"command":"make all"}"#, shortened),
+        ("edit", r#"{"path":"a.rs"}"#, "ok"),
+    ];
+    for (id, (name, arguments, result)) in calls.into_iter().enumerate() {
+        exchange(id, name, arguments, result)
+            .iter()
+            .for_each(|line| session.push_new(line.as_bytes()));
+    }
+    assert_eq!(lines_in(&session, 0..0), ["M a.rs x1", "$ make all =>  / end"]);
 }

@@ -31,10 +31,23 @@ fn read<T>(
     let mut session = Session::default();
     let lines = exchanges.concat();
     lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    let view = View::replay(&session);
+    read_in(&session, kept, look)
+}
+
+fn read_in<T>(
+    session: &Session,
+    kept: std::ops::Range<usize>,
+    look: impl FnOnce(&SessionFacts<'_>) -> T,
+) -> T {
+    let view = View::replay(session);
     let counter = Counter::new(Tokenizer::named("chars4").unwrap(), None);
-    let work = CompactionState::new(&session, &view, counter, &HashSet::new());
+    let work = CompactionState::new(session, &view, counter, &HashSet::new());
     look(&facts::of(&work, &|at| kept.contains(&(at / 2))))
+}
+
+/// The facts of a session, as lines.
+pub fn lines_in(session: &Session, kept: std::ops::Range<usize>) -> Vec<String> {
+    read_in(session, kept, lines_of)
 }
 
 /// The facts of exchanges, those at `kept` being kept, as lines.

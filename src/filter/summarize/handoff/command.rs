@@ -2,6 +2,7 @@
 //! that only inspect can be run again.
 
 use super::cut::first;
+use super::errors::{RESOLVED, Success, WATCHED};
 use super::lines::{CountFn, MORE, fitting, quoted, unseen};
 use super::purpose::{ANSWERS, CommandPurpose};
 use super::read::{OUTDATED, TOOLS};
@@ -13,7 +14,10 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// Maximum characters of a command, tried in this order when not all fit.
-const WIDTHS: [usize; 4] = [200, 120, 80, 64];
+pub const WIDTHS: [usize; 4] = [200, 120, 80, 64];
+
+/// Characters of a result that are quoted in every width.
+const SHORTEST: usize = 80;
 
 /// Maximum number of test and check programs that are compared.
 const PROGRAMS: usize = 16;
@@ -32,9 +36,13 @@ impl Command<'_> {
         if self.runs > 1 {
             shown.push_str(&format!(" x{}", self.runs));
         }
-        let last = first(self.last_line.trim(), 120);
+        let last = first(self.last_line.trim(), width.clamp(SHORTEST, 120));
         match &self.failure {
-            Some(failure) => shown.push_str(&format!(" => {}", first(failure, 160))),
+            // Quoted text must not pass for the mark.
+            Some(failure) => {
+                let failure = first(failure.trim_end_matches(RESOLVED), width.clamp(SHORTEST, 160));
+                shown.push_str(&format!(" => {failure}"));
+            }
             None if quotes && !last.is_empty() => shown.push_str(&format!(": {last}")),
             None => {}
         }
@@ -45,10 +53,12 @@ impl Command<'_> {
 /// The commands in output form.
 pub struct Commands<'f> {
     all: Vec<(&'f str, &'f Command<'f>, CommandPurpose)>,
-    /// The newest test.
-    newest_test: Option<usize>,
+    /// The newest test; without tests, the newest check.
+    newest_result: Option<usize>,
     /// Which results are current.
     currency: Vec<Currency>,
+    /// Which failures a later command resolves.
+    resolved: Vec<bool>,
     /// Number of changes of files.
     changes: u64,
     tools: String,
@@ -75,12 +85,11 @@ impl<'f> Commands<'f> {
                 several => format!("{name} x{several}"),
             });
         let tools: Vec<String> = tools.take(12).collect();
-        let newest_test = all
-            .iter()
-            .rposition(|(_, _, purpose)| *purpose == CommandPurpose::Testing);
+        let newest = |wanted| all.iter().rposition(|(_, _, purpose)| *purpose == wanted);
         Commands {
-            newest_test,
+            newest_result: newest(CommandPurpose::Testing).or_else(|| newest(CommandPurpose::Checking)),
             currency: currency(&all),
+            resolved: resolved(&all, &facts.kept_successes),
             changes: facts.changes,
             all,
             tools: match tools.is_empty() {
@@ -99,7 +108,7 @@ impl<'f> Commands<'f> {
             runs,
             failure: command.failure.clone(),
             last_line: Cow::Borrowed(&command.last_line),
-            changes_before: command.changes_before,
+            ..**command
         };
         let currency = self.currency[nth];
         let mut line = match (&command.failure, currency) {
@@ -116,7 +125,9 @@ impl<'f> Commands<'f> {
         };
         let reports =
             currency == Currency::Quoted || command.has_failed() && *purpose >= CommandPurpose::Checking;
-        if reports && currency != Currency::Replaced && command.changes_before < self.changes {
+        if self.resolved[nth] {
+            line.push_str(RESOLVED);
+        } else if reports && currency != Currency::Replaced && command.changes_before < self.changes {
             line.push_str(OUTDATED);
         }
         quoted("$ ", &line)
@@ -151,13 +162,21 @@ impl<'f> Commands<'f> {
         self.shown(0, count).1.iter().sum::<u64>() + count(&self.tools) + more
     }
 
+    /// Tokens of the newest result.
+    pub fn least(&self, count: CountFn<'_>) -> u64 {
+        let costs = &self.shown(WIDTHS.len() - 1, count).1;
+        self.newest_result.map_or(0, |nth| costs[nth] + MORE)
+    }
+
     /// All commands in the greatest width that fits; else as many of the most important as fit.
     pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
         let tools = count(&self.tools);
         let more = if self.unnamed > 0 { MORE } else { 0 };
         let fits = |room: u64, width: usize| self.shown(width, count).1.iter().sum::<u64>() + more <= room;
         let (room, tools) = match room.checked_sub(tools) {
-            Some(room) if room >= tools || fits(room, WIDTHS.len() - 1) => (room, self.tools.as_str()),
+            Some(room) if room >= tools.max(self.least(count)) || fits(room, WIDTHS.len() - 1) => {
+                (room, self.tools.as_str())
+            }
             _ => (room, ""),
         };
         let mut lines = Vec::new();
@@ -182,17 +201,19 @@ impl<'f> Commands<'f> {
         lines
     }
 
-    /// Order of importance: the newest test, failures and quoted results, other commands, inspections; the newest first
-    /// in each.
+    /// Order of importance: the newest result, unresolved failures and quoted results, other commands, inspections and
+    /// replaced results; the newest first in each.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.all.len()).rev().collect();
         order.sort_by_key(|nth| {
             let (_, command, purpose) = &self.all[*nth];
-            let reports = command.has_failed() || self.currency[*nth] == Currency::Quoted;
-            match (self.newest_test == Some(*nth), reports, purpose) {
-                (true, ..) => 0,
-                (false, true, _) => 1,
-                (_, _, CommandPurpose::Looking) => 3,
+            let currency = self.currency[*nth];
+            let is_open = command.has_failed() && !self.resolved[*nth] && currency != Currency::Replaced;
+            match (self.newest_result == Some(*nth), purpose) {
+                (true, _) => 0,
+                _ if is_open || currency == Currency::Quoted => 1,
+                (_, CommandPurpose::Looking) => 3,
+                _ if currency == Currency::Replaced => 3,
                 _ => 2,
             }
         });
@@ -209,6 +230,31 @@ enum Currency {
     Replaced,
     /// Any other command.
     Other,
+}
+
+/// Which failures a later command resolves, kept or not. Of many failures, the newest are compared.
+fn resolved(all: &[(&str, &Command<'_>, CommandPurpose)], kept: &[Success]) -> Vec<bool> {
+    let kept = kept.iter().filter_map(|success| match success {
+        Success::Command(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let mut repeated: Vec<RepeatableCommand> = kept.flat_map(RepeatableCommand::all).collect();
+    let mut failures = 0;
+    let mut found = vec![false; all.len()];
+    for (nth, (text, command, _)) in all.iter().enumerate().rev() {
+        if !command.has_failed() {
+            repeated.extend(RepeatableCommand::all(text));
+            continue;
+        }
+        failures += 1;
+        if failures > WATCHED {
+            break;
+        }
+        let failed = RepeatableCommand::all(text);
+        let includes = |failed: &RepeatableCommand| repeated.iter().any(|repeated| repeated.includes(failed));
+        found[nth] = command.is_resolved || !failed.is_empty() && failed.iter().all(includes);
+    }
+    found
 }
 
 fn currency(all: &[(&str, &Command<'_>, CommandPurpose)]) -> Vec<Currency> {

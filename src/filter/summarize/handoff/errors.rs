@@ -4,7 +4,7 @@
 //! whose operands it includes; a test or check without operands includes all. A change of a file resolves failed changes
 //! of this file; any access resolves a failed read.
 
-use super::cut::GAP;
+use super::cut::{GAP, first};
 use super::repeatable::RepeatableCommand;
 use super::shorten_command::shortened;
 
@@ -12,13 +12,13 @@ use super::shorten_command::shortened;
 const LISTED: usize = 3;
 
 /// Maximum number of open errors to watch; older ones are forgotten.
-const WATCHED: usize = 64;
+pub const WATCHED: usize = 64;
 
 /// Most characters of a subject.
 const SUBJECT: usize = 60;
 
-/// Follows an error that a later call resolved.
-const RESOLVED: &str = " (resolved)";
+/// Follows an error or a failed command that a later call resolved.
+pub const RESOLVED: &str = " (resolved)";
 
 /// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,8 @@ pub struct SessionError {
     subject: String,
     /// Exit status and error line.
     failure: String,
-    is_resolved: bool,
+    /// Whether a later call resolved it.
+    pub(super) is_resolved: bool,
     /// The commands of the subject that a later call must repeat.
     commands: Vec<RepeatableCommand>,
 }
@@ -85,8 +86,8 @@ impl SessionError {
         }
     }
 
-    /// The error as a line of a handoff.
-    pub fn line(&self) -> String {
+    /// The error as a line of a handoff, with at most `width` characters of its failure.
+    pub fn line(&self, width: usize) -> String {
         let short = shortened(&self.subject, SUBJECT);
         let short = short.strip_suffix(GAP.trim_end()).unwrap_or(&short);
         let space = if short.is_empty() { "" } else { " " };
@@ -96,7 +97,7 @@ impl SessionError {
             "{}{space}{}{failure}{}{resolved}",
             self.tool,
             short.trim_end(),
-            self.failure
+            first(&self.failure, width)
         )
     }
 
@@ -122,8 +123,17 @@ impl SessionError {
 }
 
 impl SessionErrors {
-    /// Adds an error.
+    /// Adds an error. One that is resolved resolves the same error of an earlier record.
     pub fn push(&mut self, error: SessionError) {
+        if error.is_resolved {
+            let is_same = |known: &SessionError| {
+                SessionError {
+                    is_resolved: true,
+                    ..known.clone()
+                } == error
+            };
+            self.0.retain(|known| known.is_resolved || !is_same(known));
+        }
         self.0.push(error);
         let is_open = |error: &&SessionError| !error.is_resolved;
         if self.0.iter().filter(is_open).count() > WATCHED || self.0.len() > 2 * WATCHED {
@@ -134,6 +144,17 @@ impl SessionErrors {
     /// Adds newer errors.
     pub fn extend(&mut self, newer: SessionErrors) {
         newer.0.into_iter().for_each(|error| self.push(error));
+    }
+
+    /// Puts the unresolved errors of an earlier record that these calls resolve before these errors.
+    pub fn add_resolved(&mut self, mut earlier: SessionErrors, successes: impl Iterator<Item = Success>) {
+        earlier.0.retain(|error| !error.is_resolved);
+        if earlier.has_open() {
+            successes.for_each(|success| earlier.resolve(&success));
+        }
+        earlier.0.retain(|error| error.is_resolved);
+        earlier.extend(std::mem::take(self));
+        *self = earlier;
     }
 
     /// Marks the errors that a later call resolves.
@@ -166,7 +187,7 @@ impl SessionErrors {
 
     /// The newest different errors and the newest unresolved one, oldest first, and their order of importance:
     /// unresolved ones, then resolved ones, the newest first.
-    pub fn newest(&self) -> (Vec<String>, Vec<usize>) {
+    pub fn newest(&self) -> (Vec<&SessionError>, Vec<usize>) {
         let mut chosen: Vec<usize> = Vec::new();
         for (nth, error) in self.0.iter().enumerate().rev() {
             let is_known = |known: &usize| self.0[*known].explanation() == error.explanation();
@@ -179,13 +200,13 @@ impl SessionErrors {
         chosen.reverse();
         let mut order: Vec<usize> = (0..chosen.len()).rev().collect();
         order.sort_by_key(|place| self.0[chosen[*place]].is_resolved);
-        (chosen.iter().map(|nth| self.0[*nth].line()).collect(), order)
+        (chosen.iter().map(|nth| &self.0[*nth]).collect(), order)
     }
 
     /// The lines of all errors, oldest first.
     #[cfg(test)]
     pub fn lines(&self) -> Vec<String> {
-        self.0.iter().map(SessionError::line).collect()
+        self.0.iter().map(|error| error.line(usize::MAX)).collect()
     }
 }
 
@@ -233,8 +254,8 @@ mod tests {
     #[test]
     fn the_newest_errors_and_an_open_one_are_listed_and_parsed_again() {
         let mut errors = errors();
-        let (lines, order) = errors.newest();
-        assert_eq!(lines.len(), 3, "{lines:?}");
+        let (newest, order) = errors.newest();
+        assert_eq!(newest.len(), 3, "{newest:?}");
         assert_eq!(order, [2, 1, 0]);
         let path = |path: &str| Success::Change(path.to_string());
         let make = Success::Command("make".to_string());
@@ -246,7 +267,8 @@ mod tests {
         ] {
             errors.resolve(&success);
         }
-        let (lines, order) = errors.newest();
+        let (newest, order) = errors.newest();
+        let lines: Vec<String> = newest.iter().map(|error| error.line(usize::MAX)).collect();
         assert_eq!(
             lines,
             [
@@ -258,7 +280,7 @@ mod tests {
         );
         assert_eq!(order, [0, 3, 2, 1]);
         for error in errors.0 {
-            assert_eq!(SessionError::parse(&error.line()), error);
+            assert_eq!(SessionError::parse(&error.line(usize::MAX)), error);
         }
     }
 }

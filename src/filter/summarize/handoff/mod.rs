@@ -17,6 +17,7 @@
 
 mod command;
 mod cut;
+mod error_lines;
 mod errors;
 mod lines;
 mod purpose;
@@ -32,6 +33,7 @@ use errors::SessionErrors;
 pub(in crate::filter) use errors::{SessionError, Success};
 pub(in crate::filter) use purpose::{CommandPurpose, negative_answer};
 pub(super) use read::{Heading, item};
+use shorten_command::shortened;
 pub(super) use write::HandoffBlocks;
 
 use super::entry::{QuotedText, entry};
@@ -45,6 +47,8 @@ pub struct SessionFacts<'a> {
     pub requests: Vec<Cow<'a, str>>,
     /// Whether messages after the first kept request are among those that are handed over.
     pub continues_request: bool,
+    /// Whether an earlier record that is kept has the first request.
+    pub is_further: bool,
     /// The newest plan; empty if a kept message shows it, none if there is none.
     pub plan: Option<Vec<PlanStep>>,
     /// Written or read files, by path.
@@ -107,6 +111,8 @@ pub struct Command<'a> {
     pub last_line: Cow<'a, str>,
     /// Number of changes of files before the last run.
     pub changes_before: u64,
+    /// Whether an earlier summary reports that a later command resolved the failure.
+    pub is_resolved: bool,
 }
 
 /// A sentence of the assistant.
@@ -314,6 +320,21 @@ impl<'a> SessionFacts<'a> {
         commands.chain(files).chain(self.kept_successes.iter().cloned())
     }
 
+    /// Whether these facts of a summary include a command, whole or shortened.
+    pub fn lists_command(&self, text: &str) -> bool {
+        let widths = command::WIDTHS.into_iter();
+        let mut lines = widths.map(|width| shortened(text, width));
+        lines.any(|line| self.commands.known(&line).is_some())
+    }
+
+    /// Makes these the facts of a further record, which reports what they resolve of an earlier one.
+    pub fn follow(&mut self, earlier: SessionFacts<'static>) {
+        self.is_further = true;
+        let mut errors = std::mem::take(&mut self.errors);
+        errors.add_resolved(earlier.errors, self.successes());
+        self.errors = errors;
+    }
+
     /// Combines these facts with newer ones.
     pub fn and(mut self, newer: SessionFacts<'a>) -> SessionFacts<'a> {
         if self.errors.has_open() {
@@ -344,6 +365,7 @@ impl<'a> SessionFacts<'a> {
         }
         self.changes += newer.changes;
         self.continues_request |= newer.continues_request;
+        self.is_further |= newer.is_further;
         self.kept_changes.extend(newer.kept_changes);
         self.kept_successes.extend(newer.kept_successes);
         for (name, calls) in newer.tools.in_order() {

@@ -1,6 +1,7 @@
 //! Parses the lines of an earlier handoff.
 
 use super::super::entry::entry;
+use super::errors::RESOLVED;
 use super::purpose::{ANSWERS, CommandPurpose};
 use super::{AssistantNote, Command, PLAN, PlanStep, SessionError, SessionFacts};
 use crate::model::named_enum::named_enum;
@@ -102,10 +103,12 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
         Some(line) => (line, 0),
         None => (line, facts.changes),
     };
-    let failure = line.rsplit_once(" => ").filter(|(_, outcome)| {
+    let bare = line.strip_suffix(RESOLVED);
+    let failure = bare.unwrap_or(line).rsplit_once(" => ").filter(|(_, outcome)| {
         let code = outcome.split(':').next().unwrap_or_default();
         code == "failed" || ANSWERS.contains(outcome) || code.parse::<i64>().is_ok()
     });
+    let is_resolved = bare.is_some() && failure.is_some();
     let (command, failure) = match failure {
         Some((command, failure)) => (command, Some(failure.to_string())),
         None => (line, None),
@@ -132,6 +135,7 @@ fn ran(facts: &mut SessionFacts<'_>, line: &str) {
         failure,
         last_line: Cow::Owned(last_line.to_string()),
         changes_before,
+        is_resolved,
     };
 }
 

@@ -1,4 +1,4 @@
-//! The request block of a handoff: the first request, the newest ones, and those that match questions.
+//! The request block of a handoff: the first request of the session, the newest ones, and those that match questions.
 
 use super::super::prior_weight::Prior;
 use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
@@ -68,37 +68,32 @@ impl<'f> Requests<'f> {
     }
 
     /// The requests within `room` tokens: the first with at most a third, matches of the questions with half of the
-    /// rest, and the newest, each shortened to the same length.
+    /// rest, and the newest, each shortened to the same length. The first of a further record is one like any other.
     pub fn lines(&self, room: u64, count: CountFn<'_>) -> Vec<String> {
         let (costs, continues) = (&self.costs, self.continues);
         let Some(rest) = room.checked_sub(continues) else {
             return Vec::new();
         };
         let next = (continues > 0).then(|| CONTINUES.to_string());
-        let Some(first_cost) = costs.first() else {
-            return next.into_iter().collect();
-        };
-        let (mut first_cap, mut requested) = (*first_cost, BTreeMap::new());
+        let goals = self.goals();
+        let (mut first_cap, mut requested) = (costs[..goals].iter().sum::<u64>(), BTreeMap::new());
         let (cap, from) = if self.need() <= room {
-            (u64::MAX, 1)
+            (u64::MAX, goals)
         } else {
             first_cap = first_cap.min((rest / 3).max(MINIMUM));
             let mut left = rest.saturating_sub(first_cap + MORE);
             if let Some(of) = &self.asked {
                 (requested, left) = of.excerpts(&self.facts.requests, left);
             }
-            newest_of(costs, |nth| requested.contains_key(&nth), left)
+            newest_of(costs, goals, |nth| requested.contains_key(&nth), left)
         };
-        if first_cap > rest {
-            return next.into_iter().collect();
-        }
         let line = |nth: usize| {
             let text = self.facts.requests[nth].trim();
-            let cap = if nth == 0 { first_cap } else { cap };
+            let cap = if nth < goals { first_cap } else { cap };
             let short = cut(text, cap.saturating_sub(AROUND), count);
             match requested.get(&nth) {
-                Some(_) if nth == 0 && costs[0] <= first_cap => quoted("- ", &short),
-                Some(excerpt) if nth == 0 => quoted("- ", &format!("{short}{GAP}{excerpt}")),
+                Some(_) if nth < goals && costs[0] <= first_cap => quoted("- ", &short),
+                Some(excerpt) if nth < goals => quoted("- ", &format!("{short}{GAP}{excerpt}")),
                 Some(excerpt) => quoted("- ", excerpt),
                 None => quoted("- ", &short),
             }
@@ -106,25 +101,41 @@ impl<'f> Requests<'f> {
         let earlier: Vec<usize> = requested
             .keys()
             .copied()
-            .filter(|nth| (1..from).contains(nth))
+            .filter(|nth| (goals..from).contains(nth))
             .collect();
-        let elided = (from - 1 - earlier.len()) as u64 + self.facts.unnamed[0];
-        let mut lines = vec![line(0)];
+        if first_cap > rest || (goals, earlier.len(), from) == (0, 0, costs.len()) {
+            return next.into_iter().collect();
+        }
+        let elided = (from - goals - earlier.len()) as u64 + self.facts.unnamed[0];
+        let mut lines: Vec<String> = (0..goals).map(line).collect();
         let requests = if elided == 1 { "request" } else { "requests" };
         lines.extend((elided > 0).then(|| format!("[{elided} {requests} elided]\n")));
         lines.extend(earlier.into_iter().chain(from..costs.len()).map(line));
         lines.extend(next);
         lines
     }
+
+    /// The number of requests that are quoted before the newest ones: the first of the session.
+    fn goals(&self) -> usize {
+        usize::from(!self.facts.is_further && !self.costs.is_empty())
+    }
+
+    /// Least tokens with the newest request of a further record.
+    pub fn least(&self) -> u64 {
+        match self.costs.last() {
+            Some(newest) if self.facts.is_further => (*newest).min(MINIMUM) + MORE + self.continues,
+            _ => 0,
+        }
+    }
 }
 
-/// Fits as many of the newest requests as possible into `room`; returns the maximum tokens of each and the index of
-/// the first. Requests for which `is_paid` holds cost nothing.
-fn newest_of(costs: &[u64], is_paid: impl Fn(usize) -> bool, room: u64) -> (u64, usize) {
+/// Fits as many of the newest requests after the first `goals` as possible into `room`; returns the maximum tokens of each
+/// and the index of the first. Requests for which `is_paid` holds cost nothing.
+fn newest_of(costs: &[u64], goals: usize, is_paid: impl Fn(usize) -> bool, room: u64) -> (u64, usize) {
     let cost = |nth: usize| if is_paid(nth) { 0 } else { costs[nth] };
     let mut left = room;
     let mut from = costs.len();
-    for nth in (1..costs.len()).rev() {
+    for nth in (goals..costs.len()).rev() {
         let Some(rest) = left.checked_sub(cost(nth).min(MINIMUM)) else {
             break;
         };

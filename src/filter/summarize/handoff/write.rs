@@ -5,6 +5,7 @@ use super::super::prior_weight::Prior;
 use super::super::selection::{Fading, UnitCandidate, UnitCandidates};
 use super::command::Commands;
 use super::cut::{cut, first};
+use super::error_lines::ErrorLines;
 use super::lines::{AROUND, CountFn, MORE_UNNAMED, fitting, quoted, unseen};
 use super::read::Heading;
 use super::requests::Requests;
@@ -27,6 +28,8 @@ struct UnsizedBlock<'f> {
     share: u64,
     /// Tokens of the complete block.
     need: u64,
+    /// Tokens of the lines that come before those of other blocks.
+    least: u64,
     lines: Box<dyn Fn(u64) -> Vec<String> + 'f>,
 }
 
@@ -44,12 +47,27 @@ impl<'f> HandoffBlocks<'f> {
         HandoffBlocks { blocks, count }
     }
 
-    /// Writes the blocks within `room` tokens.
-    pub fn write(&self, room: u64) -> String {
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The blocks that are not complete within `room` tokens.
+    pub fn cut(&self, room: u64) -> Vec<usize> {
         let parts = parts(&self.blocks, room);
-        let blocks = self.blocks.iter().zip(parts).map(|(block, part)| {
+        let is_cut = |nth: &usize| parts[*nth] < self.blocks[*nth].need;
+        (0..self.blocks.len()).filter(is_cut).collect()
+    }
+
+    /// Writes the blocks within `room` tokens, each with this many more.
+    pub fn write(&self, room: u64, more: &[u64]) -> String {
+        let parts = parts(&self.blocks, room).into_iter().zip(more);
+        let blocks = self.blocks.iter().zip(parts).map(|(block, (part, more))| {
             let heading = (self.count)(block.heading.name()) + 1;
-            (block.heading, (block.lines)(part.saturating_sub(heading)))
+            (
+                block.heading,
+                (block.lines)((part + more).saturating_sub(heading)),
+            )
         });
         let mut blocks: Vec<(Heading, Vec<String>)> = blocks.collect();
         // Notes do not repeat what the block of the last reply shows.
@@ -70,22 +88,33 @@ impl<'f> HandoffBlocks<'f> {
     }
 }
 
-/// Distributes the budget: a block that needs at most its share gets what it needs; the others divide the rest.
+/// Distributes the budget: the first lines of some blocks take what they need, as far as it suffices. Of the rest, a block
+/// that needs at most its share gets what it needs; the others divide what remains.
 fn parts(blocks: &[UnsizedBlock<'_>], room: u64) -> Vec<u64> {
+    let mut least = vec![0; blocks.len()];
+    let mut free = room;
+    for heading in [Heading::Errors, Heading::Commands, Heading::Requests] {
+        let nth = blocks.iter().position(|block| block.heading == heading);
+        if let Some(nth) = nth.filter(|nth| blocks[*nth].least <= free) {
+            least[nth] = blocks[nth].least.min(blocks[nth].need);
+            free -= least[nth];
+        }
+    }
+    let need = |nth: usize| blocks[nth].need - least[nth];
     let mut parts: Vec<Option<u64>> = vec![None; blocks.len()];
-    let mut left = room;
+    let mut left = room - least.iter().sum::<u64>();
     loop {
         let open = || (0..blocks.len()).filter(|nth| parts[*nth].is_none());
         let sum: u64 = open().map(|nth| blocks[nth].share).sum();
         let part = |nth: usize| left * blocks[nth].share / sum.max(1);
-        let closed: Vec<usize> = open().filter(|nth| blocks[*nth].need <= part(*nth)).collect();
+        let closed: Vec<usize> = open().filter(|nth| need(*nth) <= part(*nth)).collect();
         if closed.is_empty() {
-            let parts = (0..blocks.len()).map(|nth| parts[nth].unwrap_or_else(|| part(nth)));
+            let parts = (0..blocks.len()).map(|nth| least[nth] + parts[nth].unwrap_or_else(|| part(nth)));
             return parts.collect();
         }
         for nth in closed {
-            parts[nth] = Some(blocks[nth].need);
-            left -= blocks[nth].need;
+            parts[nth] = Some(need(nth));
+            left -= need(nth);
         }
     }
 }
@@ -96,15 +125,18 @@ fn blocks<'f>(
     count: CountFn<'f>,
 ) -> Vec<UnsizedBlock<'f>> {
     let costs = |texts: &[String]| -> Vec<u64> { texts.iter().map(|text| count(text)).collect() };
-    let block = |heading: Heading, share, need: u64, lines| UnsizedBlock {
-        heading,
-        share,
-        need: if need == 0 {
-            0
-        } else {
-            need + count(heading.name()) + 2
-        },
-        lines,
+    let block = |heading: Heading, share, (need, least), lines| {
+        let with_heading = |tokens: u64| match tokens {
+            0 => 0,
+            tokens => tokens + count(heading.name()) + 2,
+        };
+        UnsizedBlock {
+            heading,
+            share,
+            need: with_heading(need),
+            least: with_heading(least),
+            lines,
+        }
     };
     let plan: Vec<String> = facts
         .steps()
@@ -119,9 +151,7 @@ fn blocks<'f>(
     let (plan_costs, plan_order, files) = (costs(&plan), plan_order(facts.steps()), files(facts));
     let (file_costs, commands) = (costs(&files), Commands::of(facts));
     let file_order: Vec<usize> = (0..files.len()).collect();
-    let (errors, error_order) = facts.errors.newest();
-    let errors: Vec<String> = errors.iter().map(|text| quoted("- ", text)).collect();
-    let error_costs = costs(&errors);
+    let errors = ErrorLines::of(&facts.errors, count);
     let requests = Requests::of(facts, questions, count);
     let notes = notes(facts, count);
     let note_costs = notes.iter().map(|note| note.tokens).sum();
@@ -148,7 +178,7 @@ fn blocks<'f>(
         block(
             Heading::Earlier,
             10,
-            earlier_costs,
+            (earlier_costs, 0),
             Box::new(move |room| {
                 select_units(&earlier_units, questions, room)
                     .map(|nth| quoted("- ", &earlier[nth]))
@@ -158,37 +188,37 @@ fn blocks<'f>(
         block(
             Heading::Requests,
             30,
-            requests.need(),
+            (requests.need(), requests.least()),
             Box::new(move |room| requests.lines(room, count)),
         ),
         block(
             Heading::Plan,
             10,
-            sum(&plan_costs) + more_cost(facts.unnamed[PLAN]),
+            (sum(&plan_costs) + more_cost(facts.unnamed[PLAN]), 0),
             Box::new(move |room| counted(&plan, &plan_costs, &plan_order, facts.unnamed[PLAN], room)),
         ),
         block(
             Heading::Files,
             15,
-            sum(&file_costs) + more_cost(facts.unnamed[1]),
+            (sum(&file_costs) + more_cost(facts.unnamed[1]), 0),
             Box::new(move |room| counted(&files, &file_costs, &file_order, facts.unnamed[1], room)),
         ),
         block(
             Heading::Commands,
             20,
-            commands.need(count),
+            (commands.need(count), commands.least(count)),
             Box::new(move |room| commands.lines(room, count)),
         ),
         block(
             Heading::Errors,
             10,
-            sum(&error_costs),
-            Box::new(move |room| fitting(&errors, &error_costs, error_order.iter().copied(), room).0),
+            (errors.need(), errors.least()),
+            Box::new(move |room| errors.lines(room)),
         ),
         block(
             Heading::Notes,
             15,
-            note_costs,
+            (note_costs, 0),
             Box::new(move |room| {
                 select_units(&notes, questions, room)
                     .map(|nth| quoted("- ", &facts.notes[nth].text))
@@ -198,10 +228,9 @@ fn blocks<'f>(
         block(
             Heading::Reply,
             5,
-            if reply.is_empty() {
-                0
-            } else {
-                count(reply) + AROUND
+            match reply {
+                "" => (0, 0),
+                reply => (count(reply) + AROUND, 0),
             },
             Box::new(move |room| match room.checked_sub(AROUND) {
                 Some(room) if room >= MINIMUM => vec![quoted("- ", &cut(reply, room, count))],
@@ -254,16 +283,20 @@ fn select_units(
     chosen.into_iter()
 }
 
-/// Written files before read ones, newest first, without those that kept messages delete or revert, or change after
-/// they were read.
+/// Written files before deleted and read ones, newest first, without those that kept messages delete or revert, or change
+/// after they were read.
 fn files(facts: &SessionFacts<'_>) -> Vec<String> {
     let mut all = facts.files.in_order();
     all.retain(|(path, file)| match facts.kept_changes.get(*path) {
         Some(ends) => !ends && file.change.is_some(),
         None => true,
     });
-    let (written, read): (Vec<_>, Vec<_>) =
-        all.into_iter().rev().partition(|(_, file)| file.change.is_some());
+    all.reverse();
+    all.sort_by_key(|(_, file)| match file.change {
+        Some('D') => 1,
+        Some(_) => 0,
+        None => 2,
+    });
     let line = |(path, file): &(&str, &ChangedFile)| {
         let times = match file.changes {
             0 | 1 => String::new(),
@@ -276,7 +309,7 @@ fn files(facts: &SessionFacts<'_>) -> Vec<String> {
             &format!("{path}{times}{failed}"),
         )
     };
-    written.iter().chain(&read).map(line).collect()
+    all.iter().map(line).collect()
 }
 
 /// Words of a sentence that reports an outcome.

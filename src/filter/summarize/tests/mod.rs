@@ -11,6 +11,7 @@ mod handed;
 mod instructed;
 mod pasted;
 mod properties;
+mod recorded;
 mod rolling;
 mod said_once;
 mod speakers;

@@ -78,7 +78,7 @@ fn equal_lines_of_commands_are_one() {
     assert_eq!(commands.len(), 2, "{text}");
     assert!(
         commands[0].starts_with("$ git commit -m 'the importer")
-            && commands[0].ends_with("=> 1: nothing to commit"),
+            && commands[0].ends_with("=> 1: nothing to commit (resolved)"),
         "{text}"
     );
     assert!(
