@@ -259,7 +259,11 @@ impl<'a> Units<'a> {
             _ => longest,
         };
         let place = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
-        for (nth, (range, begins_line)) in text_units(text, known, longest, count).into_iter().enumerate() {
+        let units = match longest {
+            0 => units_apart(text, |sentence| registered.has(sentence)),
+            _ => text_units(text, known, longest, count),
+        };
+        for (nth, (range, begins_line)) in units.into_iter().enumerate() {
             let mut part = &text[range];
             if source.is_none() {
                 part = part.trim_start_matches(GAP.trim()).trim();
@@ -314,6 +318,12 @@ fn text_units(
 /// Splits a text into sentences; the flag marks those that begin a line. Fenced code and tables are one unit each,
 /// and very short sentences join the one before.
 pub(in crate::filter) fn sentence_units(text: &str) -> Vec<(Range<usize>, bool)> {
+    units_apart(text, |_| false)
+}
+
+/// Like `sentence_units`; a sentence that satisfies `is_apart` joins no other one.
+fn units_apart(text: &str, is_apart: impl Fn(&str) -> bool) -> Vec<(Range<usize>, bool)> {
+    let mut was_apart = false;
     let mut found: Vec<(Range<usize>, bool)> = Vec::new();
     let (mut fenced, mut table) = (false, false);
     for range in ranges(text) {
@@ -327,7 +337,10 @@ pub(in crate::filter) fn sentence_units(text: &str) -> Vec<(Range<usize>, bool)>
             fenced = !fenced;
         }
         table = begins_line && sentence.starts_with('|') || table && !begins_line;
-        match found.last_mut().filter(|_| goes_on) {
+        let apart = is_apart(sentence);
+        let joins = goes_on && !apart && !was_apart;
+        was_apart = apart;
+        match found.last_mut().filter(|_| joins) {
             Some((before, _)) => before.end = range.end,
             None => found.push((range, begins_line)),
         }

@@ -62,6 +62,33 @@ fn requests_do_not_repeat_standing_instructions() {
     );
 }
 
+/// A sentence of few words is quoted with the one before, unless that is an instruction.
+#[test]
+fn entries_do_not_repeat_standing_instructions_with_short_sentences() {
+    let texts = [
+        "Never use float. Fix it. No emojis.",
+        "The report has many parts. Draft it. Call me Jo. Thanks.",
+    ];
+    let sources = texts.map(|text| source("a", Role::User, "", text));
+    let options = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(1000)
+    };
+    let summary = extract(&sources, &sources, None, &options, &words).unwrap();
+    assert_eq!(
+        summary.instructions,
+        ["Never use float.", "No emojis.", "Call me Jo."]
+    );
+    let quoted: Vec<&str> = summary.text.lines().skip(5).collect();
+    assert_eq!(
+        quoted,
+        [
+            "user: Fix it.",
+            "user: The report has many parts. Draft it. [...] Thanks."
+        ]
+    );
+}
+
 #[test]
 fn equal_lines_of_commands_are_one() {
     let mut facts = SessionFacts::default();
