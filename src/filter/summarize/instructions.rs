@@ -63,10 +63,12 @@ impl Sentence {
     pub(super) fn strength(&self) -> Option<u32> {
         // Most sentences; whatever form they have, they would not be strong enough.
         let is_lasting = || !self.question && self.phrase();
-        if self.learned().surely_sets_none() && !is_lasting() && !self.addresses_the_reader() {
+        let opening = self.opening(0);
+        let recurs = || self.is(IMPERATIVE, opening) && self.recurs();
+        if self.learned().surely_sets_none() && !is_lasting() && !self.addresses_the_reader() && !recurs() {
             return None;
         }
-        if self.is_small_talk(self.opening(0)) || self.is_attributed() {
+        if self.is_small_talk(opening) || self.is_attributed() {
             return None;
         }
         let form = self.form()?;
@@ -76,7 +78,7 @@ impl Sentence {
         let strength = opening + reader + u32::from(self.has_any(&firm));
         // "Stay away from that library, it said on reddit".
         let is_doubtful = form != SentenceForm::Lasting && strength < CERTAIN;
-        (!is_doubtful || !self.learned().surely_sets_none()).then_some(strength)
+        (!is_doubtful || !self.learned().surely_sets_none() || recurs()).then_some(strength)
     }
 
     fn form(&self) -> Option<SentenceForm> {

@@ -60,6 +60,9 @@ impl Sentence {
             "with" => !is_many(index + 1),
             _ => false,
         };
+        if self.recurs() {
+            return true;
+        }
         (at + 2..self.words.len())
             .take_while(|index| !is_in(&RELATIVE, self.at(*index)) && (adds || !has_parts(*index)))
             .any(|index| {
@@ -69,10 +72,18 @@ impl Sentence {
             })
     }
 
+    /// `send me a list of the costs after every step`: on many occasions.
+    pub(super) fn recurs(&self) -> bool {
+        const OCCASIONS: [&str; 12] = [
+            "before every", "before each", "after every", "after each", "each time", "every time",
+            "whenever", "at every", "at each", "end of every", "end of each", "on every",
+        ];
+        self.has(CUE) && self.find(&OCCASIONS).is_some()
+    }
+
     /// `make the header ...`, `list every planet`, `check every line of that log`: a task on things at hand.
     pub(super) fn is_task(&self, at: usize) -> bool {
-        const RECURRING: [&str; 4] = ["before every", "before each", "after every", "after each"];
-        if self.find(&RECURRING).is_some() {
+        if self.recurs() {
             return false;
         }
         let (verb, next) = (self.at(at), self.at(at + 1));

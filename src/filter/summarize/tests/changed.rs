@@ -157,6 +157,8 @@ fn one_thing_made_of_many_and_small_talk_set_no_rule() {
         "Don't bother with docstrings.",
         "Nothing gets merged to main without a review.",
         "Make it a habit to cite the source.",
+        "Send me a list of the costs after every step.",
+        "Show me the full recipe each time we change something.",
     ] {
         assert!(strength(sentence).is_some(), "{sentence}");
     }
