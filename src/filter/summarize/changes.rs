@@ -56,6 +56,7 @@ pub(super) const DOUBTING_CUES: &[&str] = &[
     "start|begin|resume ~ing",
     "too many|much|long|short",
     "needn't",
+    "leave out|off the|that|these|those",
     "without asking|checking|confirming",
     "exception to|from",
     "on reflection",
@@ -63,6 +64,20 @@ pub(super) const DOUBTING_CUES: &[&str] = &[
     "make that|it",
     "can|may ** again",
     "don't need|want ** any|anymore",
+];
+
+/// Cues with which a sentence that sets no rule may change a figure.
+pub(super) const FIGURE_CUES: &[&str] = &[
+    "raise|raised|increase|increased|extend|extended|lower|lowered|reduce|reduced|bumped|move|moved|push|pushed ** to",
+    "go|goes|went|gone up|down",
+];
+
+/// Cues with which a sentence that sets no rule may say that a rule holds only for a part.
+pub(super) const NARROWING_CUES: &[&str] = &[
+    "not all|every|everything *",
+    "it's|that's only|just *",
+    "it is|was only|just *",
+    "only|just applies|holds|concerns|affects *",
 ];
 
 /// Questions with one answer at a time: the possible values of each.

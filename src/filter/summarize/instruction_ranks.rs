@@ -38,6 +38,8 @@ pub(super) struct RankedInstruction {
     pub is_doubtful: bool,
     /// Whether an earlier summary quotes it. Such ones are limited by tokens alone.
     pub was_quoted: bool,
+    /// Whether it forbids something.
+    pub forbids: bool,
     /// Whether a later instruction replaces it.
     pub is_replaced: bool,
     /// The indexes of the sentences that may change it, oldest first.

@@ -1,6 +1,8 @@
 //! Marks of words that matter for standing instructions. Each word is looked up once, because most have no mark.
 
-use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, QUESTIONS};
+use super::changes::{
+    CHANGES, DOUBTING_CUES, FAINT_CHANGES, FIGURE_CUES, NARROWING_CUES, PERMITTED_STATES, QUESTIONS,
+};
 use super::keys::{Keys, WordKey, word_key};
 use super::word_lists::{CONTRACTIONS, CUES, FORM_VERBS, IMPERATIVES, OF_FORM, ONE_OFF, THINGS};
 use std::sync::LazyLock;
@@ -186,7 +188,10 @@ static KNOWN: LazyLock<Keys<u32>> = LazyLock::new(|| {
         (BEGIN, BEGINNINGS.lines().collect()),
         (
             CHANGE,
-            [CHANGES, FAINT_CHANGES, PERMITTED_STATES, DOUBTING_CUES].concat(),
+            [
+                CHANGES, FAINT_CHANGES, PERMITTED_STATES, DOUBTING_CUES, FIGURE_CUES, NARROWING_CUES,
+            ]
+            .concat(),
         ),
         (ANSWER, QUESTIONS.concat()),
         (LEAD, LEADS.lines().collect()),

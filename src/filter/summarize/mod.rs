@@ -8,9 +8,12 @@
 mod answering;
 mod block;
 mod changes;
+mod clauses;
 mod code_lines;
 mod dates;
+mod detection;
 mod entry;
+mod figures;
 mod fill;
 mod forms;
 mod frame;
@@ -36,6 +39,7 @@ mod reader;
 mod registered;
 mod request_rules;
 mod revoking;
+mod rule_answers;
 mod rule_terms;
 mod selection;
 mod sentences;
@@ -58,16 +62,15 @@ pub use selection::{UnitCandidate, choose};
 pub use validate::{SummaryFailure, accept, is_blank};
 
 pub use dates::{Dates, day};
+pub use detection::{DetectedInstruction, detected, standing_instructions};
 pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, take_best};
 pub(in crate::filter) use harness::is_harness;
 pub use instructions::strength;
 pub use options::{ExtractOptions, GivenRule, Instructions, SummaryStyle};
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
-pub use quoted_instructions::{
-    DetectedInstruction, InstructionSource, detected, replaced_instructions, standing_instructions,
-};
 use quoted_instructions::{Doubtful, SelectedInstructions};
+pub use quoted_instructions::{InstructionSource, replaced_instructions};
 pub(in crate::filter) use reader::{TextReader, read_all};
 use registered::RegisteredSentences;
 pub(in crate::filter) use sentences::{ranges as sentence_ranges, without_list_mark};

@@ -1,10 +1,11 @@
 //! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
 //! something changed together with most of the same words.
 
-use super::changes::{QUESTIONS, VARYING};
-use super::marks::{ANSWER, THING};
+use super::figures::Figures;
+use super::marks::THING;
 use super::permission::Permission;
-use super::revoking::{Cue, NEGATIONS, OMISSIONS};
+use super::revoking::{Cue, NEGATIONS};
+use super::rule_answers::{Answer, answers_of};
 use super::rule_terms::{ANSWERING, hash_of, is_of_frame, term_hashes};
 use super::terms::for_each_term;
 use super::word_lists::is_in;
@@ -12,7 +13,7 @@ use super::words::Sentence;
 use std::collections::{BTreeSet, HashMap};
 
 /// The properties of a sentence that determine what it replaces.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SentenceTraits {
     /// The hashes of its terms, each once, sorted.
     terms: Vec<u64>,
@@ -28,48 +29,41 @@ pub struct SentenceTraits {
     answers: Vec<Answer>,
     /// How clearly it replaces an earlier rule that demands something, and one that forbids something.
     cues: [Option<Cue>; 2],
-    forbids: bool,
+    /// Whether it forbids something.
+    pub forbids: bool,
     /// How clearly it may change an earlier rule, if it only does that.
     doubt: Option<Cue>,
     /// Whether it sets no rule, and says that one no longer holds.
     only_ends: bool,
     /// The hashes of the terms that it negates: "no PostgreSQL".
     negated: Vec<u64>,
+    /// The numbers that it names.
+    figures: Figures,
     /// What it permits.
     permission: Permission,
+    /// The verb with which it begins after words such as "never", with and without a last "e", if that identifies it.
+    verb: Vec<u64>,
+    /// Its clauses, which later sentences can change one by one. None if it has one clause without a reason.
+    clauses: Vec<SentenceTraits>,
 }
 
-/// An answer to a question with one answer at a time.
-#[derive(Clone, Debug)]
-struct Answer {
-    question: usize,
-    value: String,
-    /// Whether the sentence forbids this value.
-    is_forbidden: bool,
-}
-
-impl Answer {
-    /// Whether the answer differs between people or occasions, so that another one replaces it only for the same ones.
-    fn varies(&self) -> bool {
-        QUESTIONS
-            .get(self.question)
-            .is_some_and(|values| VARYING.contains(&values[0]))
-    }
-
-    /// Whether an answer cannot hold together with a later one.
-    fn contradicts(&self, later: &Answer) -> bool {
-        self.question == later.question
-            && match self.value == later.value {
-                true => self.is_forbidden != later.is_forbidden,
-                false => !self.is_forbidden && !later.is_forbidden,
-            }
-    }
+/// How much of a rule a later sentence replaces.
+enum Replacement {
+    None,
+    Part,
+    Whole,
 }
 
 impl SentenceTraits {
     /// Parses a sentence.
     pub fn of(text: &str) -> SentenceTraits {
-        SentenceTraits::of_sentence(text, &Sentence::read(text))
+        let sentence = Sentence::read(text);
+        let of_clause = |clause: &String| SentenceTraits::of_sentence(clause, &Sentence::read(clause));
+        let clauses = sentence.clauses().iter().map(of_clause).collect();
+        SentenceTraits {
+            clauses,
+            ..SentenceTraits::of_sentence(text, &sentence)
+        }
     }
 
     fn of_sentence(text: &str, sentence: &Sentence) -> SentenceTraits {
@@ -79,45 +73,7 @@ impl SentenceTraits {
                 terms.insert(term.to_string());
             }
         });
-        let place = |value: &str| sentence.all(ANSWER).find(|at| sentence.has_words_at(*at, value));
-        let mut all_named = Vec::new();
-        let mut answers = Vec::new();
-        for (question, values) in QUESTIONS.iter().enumerate() {
-            let named: Vec<(&str, usize)> = values
-                .iter()
-                .filter_map(|value| Some((*value, place(value)?)))
-                .collect();
-            let answer = |(value, at): (&str, usize), is_forbidden| {
-                // A form of address is answered by the words after the phrase.
-                let after = if value.ends_with(" me") {
-                    sentence.at(at + 2)
-                } else {
-                    ""
-                };
-                Answer {
-                    question,
-                    value: format!("{value} {after}"),
-                    is_forbidden,
-                }
-            };
-            // "Use tabs, not spaces" answers with tabs, "never use npm or yarn" with both.
-            let demanded = named
-                .iter()
-                .filter(|(_, at)| !is_forbidden(sentence, values, *at));
-            match demanded.max_by_key(|(value, _)| value.len()) {
-                Some(best) => answers.push(answer(*best, false)),
-                None => answers.extend(named.iter().map(|named| answer(*named, true))),
-            }
-            all_named.extend(named);
-        }
-        if let Some((at, value)) = number_of_words(sentence) {
-            all_named.push((value, at));
-            answers.push(Answer {
-                question: QUESTIONS.len(),
-                value: value.to_string(),
-                is_forbidden: false,
-            });
-        }
+        let (answers, all_named) = answers_of(sentence);
         let last = all_named.iter().map(|(_, at)| *at).max();
         let mut scope = last.map_or_else(|| terms.clone(), |at| terms_before_remark(sentence, at, &terms));
         scope.retain(|term| {
@@ -146,8 +102,13 @@ impl SentenceTraits {
                 Some(Cue::Clear) => Permission::of(sentence),
                 _ => Permission::default(),
             },
+            figures: Figures::of(sentence),
             terms: hashes,
             cues,
+            verb: sentence
+                .verb()
+                .map_or_else(Vec::new, |at| verb_hashes(sentence.at(at))),
+            clauses: Vec::new(),
         }
     }
 
@@ -197,6 +158,9 @@ impl SentenceTraits {
     /// demands, or has at least two thirds of its words; a half or a fourth of them with a clearer cue, or one if it reads
     /// like a change.
     fn is_doubted_by(&self, later: &SentenceTraits) -> bool {
+        if self.clauses.iter().any(|clause| clause.is_doubted_by(later)) {
+            return true;
+        }
         let common = self.common_terms(later);
         let has_part = |part: usize| common >= 1 && common * part >= self.terms.len();
         let has_enough = match later.doubt {
@@ -207,8 +171,7 @@ impl SentenceTraits {
             None if later.is_exception_to(self) => has_part(2),
             None => later.only_ends && has_part(4),
         };
-        let has = |term: &u64| self.terms.binary_search(term).is_ok();
-        let is_negated = !self.forbids && later.negated.iter().any(has);
+        let is_negated = !self.forbids && later.negated.iter().any(|term| self.has_term(term));
         // "My German class starts again" changes no language.
         let is_same_subject =
             common >= 1 || later.scope.is_empty() || later.scope == self.scope || self.is_general;
@@ -218,8 +181,7 @@ impl SentenceTraits {
 
     /// Whether it permits only a part of what an earlier rule forbids.
     fn is_exception_to(&self, rule: &SentenceTraits) -> bool {
-        let has = |term: &u64| rule.terms.binary_search(term).is_ok();
-        rule.forbids && self.permission.is_partial(has)
+        rule.forbids && self.permission.is_partial(|term| rule.has_term(term))
     }
 
     /// Whether a later sentence names things, none of which this one is about. One that names none is about answers.
@@ -241,8 +203,38 @@ impl SentenceTraits {
         self.answers.iter().filter(contradicted)
     }
 
-    /// Whether a later sentence replaces this one.
-    pub fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
+    /// How much of this rule a later sentence replaces: a rule with several clauses as a whole only if it replaces each.
+    fn replacement(&self, later: &SentenceTraits) -> Replacement {
+        let clauses = match &self.clauses[..] {
+            clauses @ [_, _, ..] => clauses,
+            _ => std::slice::from_ref(self),
+        };
+        let is_named = |clause: &SentenceTraits| clause.verb.iter().any(|verb| later.has_term(verb));
+        // "You can restart the server" does not permit to stop it.
+        let names_one = clauses.len() > 1 && clauses.iter().any(is_named);
+        let is_covered = |clause: &&SentenceTraits| {
+            clause.is_overruled_by(later) && (!names_one || clause.verb.is_empty() || is_named(clause))
+        };
+        match clauses.iter().filter(is_covered).count() {
+            covered if covered == clauses.len() => Replacement::Whole,
+            0 if !self.has_other_figure_in(later) => Replacement::None,
+            _ => Replacement::Part,
+        }
+    }
+
+    /// Whether a later sentence with a cue has another figure for the same thing.
+    fn has_other_figure_in(&self, later: &SentenceTraits) -> bool {
+        let is_cued = later.doubt.is_some() || later.changes();
+        let is_common = |term: &u64| self.has_term(term) && later.has_term(term);
+        is_cued && self.doubt.is_none() && later.figures.change(&self.figures, is_common)
+    }
+
+    fn has_term(&self, term: &u64) -> bool {
+        self.terms.binary_search(term).is_ok()
+    }
+
+    /// Whether a later sentence replaces this one, as a whole.
+    fn is_overruled_by(&self, later: &SentenceTraits) -> bool {
         if later.doubt.is_some() || later.is_exception_to(self) {
             return false;
         }
@@ -277,6 +269,19 @@ impl SentenceTraits {
 /// The answers of the reader, as what a rule is about.
 const ANSWERS: &str = "answer";
 
+/// See [`SentenceTraits::verb`]. The terms of "delete" and "deleting" differ by an "e".
+fn verb_hashes(verb: &str) -> Vec<u64> {
+    let mut hashes = Vec::new();
+    for_each_term(verb, |term| {
+        if !is_of_frame(term) {
+            hashes = [term, term.strip_suffix('e').unwrap_or(term)]
+                .map(hash_of)
+                .to_vec();
+        }
+    });
+    hashes
+}
+
 /// See [`SentenceTraits::things`].
 fn things(sentence: &Sentence) -> BTreeSet<String> {
     const OTHERS: [&str; 8] = [
@@ -302,31 +307,6 @@ fn things(sentence: &Sentence) -> BTreeSet<String> {
     things
 }
 
-/// The most words that a text may have, and where the sentence names the number: "under 100 words".
-fn number_of_words(sentence: &Sentence) -> Option<(usize, &str)> {
-    let is_number = |at: &usize| {
-        sentence.at(*at).bytes().all(|byte| byte.is_ascii_digit()) && sentence.at(*at + 1) == "words"
-    };
-    let at = (0..sentence.words.len()).find(is_number)?;
-    let is_minimum = sentence.has_any(&["least", "minimum", "over", "above"]);
-    (!is_minimum).then(|| (at, sentence.at(at)))
-}
-
-/// Whether the words before an answer, up to a comma, forbid it: "never in French", "rather than tabs". A comma between
-/// answers to the same question separates items of a list.
-fn is_forbidden(sentence: &Sentence, values: &[&str], at: usize) -> bool {
-    let is_value = |index: &usize| {
-        let word = sentence.at(*index);
-        values.iter().any(|value| value.rsplit(' ').next() == Some(word))
-    };
-    let is_item = |index: &usize| index.checked_sub(1).is_some_and(|before| is_value(&before));
-    let begins_clause = |index: &usize| sentence.words[*index].fresh && !is_item(index);
-    let clause = (0..=at).rev().find(begins_clause);
-    let rejects = matches!(sentence.at(at.wrapping_sub(1)), "than" | "of" | "over");
-    let negates = |word: &str| NEGATIONS.contains(&word) || is_in(OMISSIONS, word);
-    rejects || (clause.unwrap_or(0)..at).any(|index| negates(sentence.at(index)))
-}
-
 /// The terms without those of a remark after the clause of the answer at an index: "in German, my team reads it". A
 /// clause that begins with a preposition says where the answer holds.
 fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>) -> BTreeSet<String> {
@@ -343,13 +323,24 @@ fn terms_before_remark(sentence: &Sentence, at: usize, terms: &BTreeSet<String>)
     kept
 }
 
-/// For each claim, given oldest first, the later one that replaces it; and for each that may change rules, these. A
-/// claim that sets no rule counts as one if it replaces one.
-pub fn overruled(
-    claims: &[SentenceTraits],
-    is_rule: impl Fn(usize) -> bool,
-) -> (Vec<Option<usize>>, Vec<Vec<usize>>) {
-    let (mut replaced, mut doubted) = (vec![None; claims.len()], vec![Vec::new(); claims.len()]);
+/// How sentences change earlier ones.
+pub struct RuleChanges {
+    /// For each sentence, the later one that replaces it.
+    pub replaced: Vec<Option<usize>>,
+    /// For each sentence, the earlier rules that it may change.
+    pub changed: Vec<Vec<usize>>,
+    /// Whether a later sentence has another answer or figure for each, which then certainly is a rule.
+    pub has_new_value: Vec<bool>,
+}
+
+/// How these sentences, given oldest first, change earlier ones. One that sets no rule counts as a rule if it replaces
+/// one.
+pub fn rule_changes(claims: &[SentenceTraits], is_rule: impl Fn(usize) -> bool) -> RuleChanges {
+    let mut changes = RuleChanges {
+        replaced: vec![None; claims.len()],
+        changed: vec![Vec::new(); claims.len()],
+        has_new_value: vec![false; claims.len()],
+    };
     let mut replaces = vec![false; claims.len()];
     let mut by_term: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut by_question: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -359,7 +350,7 @@ pub fn overruled(
             earlier.extend(newest(by_question.get(&answer.question), MAX_COMPARED));
             by_question.entry(answer.question).or_default().push(at);
         }
-        for term in &claim.terms {
+        for term in claim.terms.iter().chain(&claim.figures.numbers()) {
             let has_cue = claim.doubt.is_some_and(|cue| cue != Cue::Negating);
             if claim.changes() || has_cue || claim.negated.contains(term) {
                 let most = if claim.doubt.is_some() {
@@ -373,16 +364,23 @@ pub fn overruled(
         }
         earlier.retain(|other| *other < at && (is_rule(*other) || replaces[*other]));
         for other in earlier {
-            if replaced[other].is_none() && claims[other].is_overruled_by(claim) {
-                replaced[other] = Some(at);
-                replaces[at] = true;
+            if changes.replaced[other].is_some() {
+                continue;
             }
-            if replaced[other].is_none() && claims[other].is_doubted_by(claim) {
-                doubted[at].push(other);
+            let replacement = claims[other].replacement(claim);
+            match replacement {
+                Replacement::Whole => {
+                    changes.replaced[other] = Some(at);
+                    replaces[at] = true;
+                }
+                Replacement::None if !claims[other].is_doubted_by(claim) => {}
+                _ => changes.changed[at].push(other),
             }
+            changes.has_new_value[other] |= matches!(replacement, Replacement::Part)
+                && (claims[other].is_contradicted_by(claim) || claims[other].has_other_figure_in(claim));
         }
     }
-    (replaced, doubted)
+    changes
 }
 
 /// Maximum number of earlier rules to compare per word.

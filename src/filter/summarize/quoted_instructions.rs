@@ -1,13 +1,10 @@
 //! Collects the standing instructions that a summary quotes word for word in a separate block.
 
+use super::detection::{CERTAIN, DetectedInstruction, InstructionKind, detected, doubts};
 use super::entry::CountFn;
 use super::instruction_ranks::{Clarity, Rank, RankedInstruction, within};
-use super::instructions::LEARNED;
 use super::options::{ExtractOptions, GivenRule, Instructions};
-use super::overruled::{SentenceTraits, overruled};
-use super::pasted::own_sentences;
-use super::sentences::without_list_mark;
-use super::words::Sentence;
+use super::overruled::{RuleChanges, SentenceTraits, rule_changes};
 use super::{Instruction, SummaryFailure};
 use crate::model::message::Role;
 use crate::model::threads::over_cores;
@@ -103,10 +100,15 @@ pub(super) fn registry(
                 let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
                 if over == 0 || fitting.is_empty() {
-                    let replaced = all.into_iter().filter(|one| one.is_rule && one.is_replaced);
+                    // A demand that does not fit together with its changes would seem to be unchanged. A prohibition is safe.
+                    let is_outdated = |(at, one): &(usize, RankedInstruction)| {
+                        let is_changed = !one.changes.is_empty() && !one.is_doubtful && !one.forbids;
+                        one.is_rule && (one.is_replaced || is_changed && !fitting.contains(at))
+                    };
+                    let replaced = all.into_iter().enumerate().filter(is_outdated);
                     return Ok(SelectedInstructions {
                         quoted: block,
-                        replaced: replaced.map(|one| one.instruction.text).collect(),
+                        replaced: replaced.map(|(_, one)| one.instruction.text).collect(),
                     });
                 }
                 let tokens: u64 = fitting.into_iter().map(cost).sum();
@@ -148,51 +150,7 @@ fn given_instructions(
 /// Strength in half points from which a sentence is a clear instruction.
 const CLEAR: u32 = 7;
 
-/// Certainty of a sentence with a known form.
-const CERTAIN: i32 = i32::MAX;
-
-/// An instruction that was detected in a message.
-#[derive(Clone)]
-pub struct DetectedInstruction {
-    instruction: Instruction,
-    strength: u32,
-    kind: InstructionKind,
-    /// How certainly it sets a rule, or changes one that is set: [`CERTAIN`], or the score of its words.
-    certainty: i32,
-    /// Whether it has the form of an order, though its words read like a task: "make sure the header is blue".
-    may_be_a_task: bool,
-    /// Whether it is from an earlier summary.
-    was_quoted: bool,
-    /// Whether it changes some earlier rule, though it may not share a word with it.
-    changes_any: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum InstructionKind {
-    /// Sets a rule.
-    Rule,
-    /// Sets no rule, but says that one no longer holds.
-    Lifts,
-    /// Sets no rule, but has a cue that it changes one.
-    Changes,
-    /// Sets no rule, but may change one: then the rule is never quoted without it.
-    Doubts,
-    /// Is in an earlier summary that is kept.
-    Kept,
-}
-
 impl DetectedInstruction {
-    /// The sentence.
-    pub fn text(&self) -> &str {
-        &self.instruction.text
-    }
-
-    /// The sentence, if it sets a rule or ends one for certain.
-    pub fn standing(&self) -> Option<&str> {
-        let is_standing = !matches!(self.kind, InstructionKind::Changes | InstructionKind::Doubts);
-        is_standing.then(|| self.text())
-    }
-
     fn is_doubtful(&self, doubtful: Doubtful) -> bool {
         self.certainty < doubtful.limit() || self.may_be_a_task && doubtful == Doubtful::Omitted
     }
@@ -232,6 +190,7 @@ fn found(
             was_quoted: true,
             kind: InstructionKind::Rule,
             changes_any: false,
+            refers_back: false,
         };
         DetectedInstruction {
             instruction: one.clone(),
@@ -254,11 +213,19 @@ fn found(
     let claims: Vec<SentenceTraits> = over_cores(all.len(), bytes * WORK, |at| match all[at].kind {
         InstructionKind::Changes => SentenceTraits::of_change(all[at].text()),
         InstructionKind::Doubts => SentenceTraits::of_doubt(all[at].text()),
+        InstructionKind::Context => SentenceTraits::default(),
         InstructionKind::Rule if doubts(&all[at]) => SentenceTraits::of_doubt(all[at].text()),
         _ => SentenceTraits::of(all[at].text()),
     });
-    let is_rule = |at: usize| !matches!(all[at].kind, InstructionKind::Lifts | InstructionKind::Changes);
-    let (replaced, doubted) = overruled(&claims, is_rule);
+    let is_rule = |at: usize| {
+        use InstructionKind::{Changes, Context, Lifts};
+        !matches!(all[at].kind, Lifts | Changes | Context)
+    };
+    let RuleChanges {
+        replaced,
+        changed,
+        has_new_value,
+    } = rule_changes(&claims, is_rule);
     // What revokes nothing, unless its words say so, is about one occasion: "no need to run it again".
     let revoking: HashSet<usize> = replaced.iter().flatten().copied().collect();
     let is_kept = |at: usize| matches!(all[at].kind, InstructionKind::Kept) && replaced[at].is_none();
@@ -277,37 +244,46 @@ fn found(
             ranks.push(None);
             continue;
         }
-        doubted[at].iter().for_each(|rule| changes[*rule].push(at));
+        changed[at].iter().for_each(|rule| changes[*rule].push(at));
+        if found.refers_back && at > 0 && replaced[at - 1].is_none() {
+            changes[at].push(at - 1);
+        }
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
         let rank = found.rank(at, doubtful);
         ranks.push(match found.kind {
             InstructionKind::Kept => None,
-            _ if replaces_kept.contains(&at) || doubted[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
+            _ if replaces_kept.contains(&at) || changed[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
                 is_usual: false,
                 doubt: 0,
                 ..rank
             }),
-            InstructionKind::Rule => Some(rank),
-            InstructionKind::Lifts | InstructionKind::Changes if revoking.contains(&at) => {
+            InstructionKind::Rule | InstructionKind::Lifts | InstructionKind::Changes
+                if revoking.contains(&at) =>
+            {
                 Some(Rank { doubt: 0, ..rank })
             }
+            InstructionKind::Rule if has_new_value[at] => Some(Rank { doubt: 0, ..rank }),
+            InstructionKind::Rule => Some(rank),
             _ => Some(rank).filter(|_| found.was_quoted || changes_any()),
         });
     }
-    let ranked = all.into_iter().zip(ranks).zip(changes).zip(replaced);
+    let ranked = all.into_iter().zip(ranks).zip(changes).zip(replaced).zip(claims);
     ranked
-        .map(|(((found, rank), changes), replaced)| RankedInstruction {
-            rank,
-            is_replaced: replaced.is_some(),
-            is_rule: matches!(found.kind, InstructionKind::Rule | InstructionKind::Kept),
-            is_doubtful: match rank {
-                Some(rank) => rank.doubt > 0,
-                None => found.kind == InstructionKind::Kept && found.is_doubtful(doubtful),
+        .map(
+            |((((found, rank), changes), replaced), claim)| RankedInstruction {
+                rank,
+                is_replaced: replaced.is_some(),
+                is_rule: matches!(found.kind, InstructionKind::Rule | InstructionKind::Kept),
+                is_doubtful: match rank {
+                    Some(rank) => rank.doubt > 0,
+                    None => found.kind == InstructionKind::Kept && found.is_doubtful(doubtful),
+                },
+                forbids: claim.forbids,
+                was_quoted: found.was_quoted,
+                instruction: found.instruction,
+                changes,
             },
-            was_quoted: found.was_quoted,
-            instruction: found.instruction,
-            changes,
-        })
+        )
         .collect()
 }
 
@@ -336,105 +312,6 @@ fn drop_repeated(all: &mut Vec<DetectedInstruction>) {
     all.retain(|_| nth.next().is_some_and(|at| by[at] == at));
 }
 
-/// Whether a sentence that sets a rule by its words alone, or is from an earlier summary, may only change a rule.
-fn doubts(found: &DetectedInstruction) -> bool {
-    let text = found.text();
-    (found.strength == u32::MAX || found.certainty < CERTAIN)
-        && Sentence::of(text).is_some_and(|sentence| {
-            let is_unclear = !sentence.reads_like_a_rule() || sentence.learned().rather_changes_a_rule();
-            is_unclear && revocation(text, &sentence) == Some(InstructionKind::Doubts)
-        })
-}
-
-/// The texts of the instructions that later ones replace.
-pub fn replaced_instructions(sources: &[InstructionSource<'_>]) -> HashSet<String> {
-    let all = found(sources, &[], &[], Doubtful::Few).into_iter();
-    all.filter(|one| one.is_replaced)
-        .map(|one| one.instruction.text)
-        .collect()
-}
-
-/// The standing instructions in a text, detected by form or learned weights.
-pub fn standing_instructions(text: &str) -> Vec<String> {
-    let found = detected(text, Role::User);
-    found
-        .filter_map(|found| found.standing().map(str::to_string))
-        .collect()
-}
-
-/// Detects instructions in a text, except in generated text, quotations and code. A sentence that only revokes an
-/// earlier rule counts too, so that it replaces that rule.
-pub fn detected(text: &str, speaker: Role) -> impl Iterator<Item = DetectedInstruction> {
-    let mut sentence = Sentence::default();
-    own_sentences(text).into_iter().filter_map(move |own| {
-        let text = without_list_mark(own.text);
-        if !sentence.becomes(without_list_mark(&own.unquoted())) {
-            return None;
-        }
-        let is_listed = own.is_listed && !sentence.question;
-        let formed = sentence.strength().or(is_listed.then_some(LISTED));
-        // Forms and cues take precedence over weights.
-        let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
-        let revokes = formed.is_none().then(|| revocation(text, &sentence)).flatten();
-        let kind = match revokes {
-            Some(InstructionKind::Doubts) | None if is_learned || formed.is_some() => InstructionKind::Rule,
-            revokes => revokes?,
-        };
-        let learned = sentence.learned();
-        let strength = formed.unwrap_or(match kind {
-            InstructionKind::Rule => LEARNED,
-            _ => REVOKING,
-        });
-        Some(DetectedInstruction {
-            instruction: Instruction::new(Some(speaker), text),
-            strength,
-            certainty: match kind {
-                InstructionKind::Rule if is_learned => learned.rule,
-                InstructionKind::Rule => CERTAIN,
-                _ => learned.change,
-            },
-            may_be_a_task: formed.is_some_and(|strength| strength <= LISTED)
-                && !is_listed
-                && learned.rule < 0
-                && !sentence.has_any(&PROHIBITING),
-            was_quoted: false,
-            kind,
-            changes_any: match kind {
-                InstructionKind::Rule | InstructionKind::Kept => false,
-                InstructionKind::Doubts => learned.likely_changes_a_rule(),
-                InstructionKind::Lifts | InstructionKind::Changes => learned.surely_changes_a_rule(),
-            },
-        })
-    })
-}
-
-/// Words of a prohibition, which is a rule more often than an order is.
-const PROHIBITING: [&str; 9] = [
-    "avoid", "don't", "dont", "never", "no", "not", "only", "stop", "without",
-];
-
-/// Strength of an item of a list of rules, and of a sentence that revokes a rule, in half points.
-const LISTED: u32 = 5;
-const REVOKING: u32 = 4;
-
-/// How a sentence that sets no rule may revoke one.
-fn revocation(text: &str, sentence: &Sentence) -> Option<InstructionKind> {
-    let is_short = text.len() <= LIFTING && !text.ends_with('?');
-    if is_short && sentence.lifts_any() {
-        return Some(InstructionKind::Lifts);
-    }
-    if is_short && sentence.may_revoke() {
-        return Some(InstructionKind::Changes);
-    }
-    let negates = || text.len() <= NEGATING && sentence.negated().next().is_some();
-    let doubts = sentence.learned().changes_a_rule() || is_short && (sentence.doubt().is_some() || negates());
-    doubts.then_some(InstructionKind::Doubts)
-}
-
-/// Maximum bytes of a sentence with a cue that it revokes a rule, and of one that only negates a word.
-const LIFTING: usize = 160;
-const NEGATING: usize = 64;
-
 /// How many times the work per byte of other steps the detection of an instruction takes.
 const WORK: usize = 8;
 
@@ -445,5 +322,13 @@ pub(super) fn certain(rules_from: &[InstructionSource<'_>], earlier: &[Instructi
     certain
         .into_iter()
         .map(|at| all[at].instruction.clone())
+        .collect()
+}
+
+/// The texts of the instructions that later ones replace.
+pub fn replaced_instructions(sources: &[InstructionSource<'_>]) -> HashSet<String> {
+    let all = found(sources, &[], &[], Doubtful::Few).into_iter();
+    all.filter(|one| one.is_replaced)
+        .map(|one| one.instruction.text)
         .collect()
 }

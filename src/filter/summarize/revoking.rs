@@ -1,7 +1,9 @@
 //! Detects cues that a sentence revokes an earlier rule.
 
-use super::changes::{CHANGES, DOUBTING_CUES, FAINT_CHANGES, PERMITTED_STATES, REVOKING_CUES};
-use super::marks::{CHANGE, LIFT, LIFTING, PASS, PERMITTING, RELEASING};
+use super::changes::{
+    CHANGES, DOUBTING_CUES, FAINT_CHANGES, FIGURE_CUES, NARROWING_CUES, PERMITTED_STATES, REVOKING_CUES,
+};
+use super::marks::{ANSWER, CHANGE, LIFT, LIFTING, PASS, PERMITTING, RELEASING};
 use super::patterns::Patterns;
 use super::word_lists::{AT_HAND, is_in};
 use super::words::Sentence;
@@ -33,6 +35,8 @@ cues! {
     OF_CHANGES = CHANGES;
     OF_DOUBTING = DOUBTING_CUES;
     OF_FAINT_CHANGES = FAINT_CHANGES;
+    OF_FIGURES = FIGURE_CUES;
+    OF_NARROWING = NARROWING_CUES;
     OF_PERMITTED_STATES = PERMITTED_STATES;
     OF_REVOKING = REVOKING_CUES;
 }
@@ -77,7 +81,9 @@ impl Sentence {
 
     /// How clearly the sentence replaces a rule that forbids or demands something.
     pub fn cue(&self, forbids: bool) -> Option<Cue> {
-        let contrast = |at: usize| self.words[at].fresh && self.at(at) == "not";
+        // "Not all nuts" narrows a rule.
+        let narrows = |at: usize| is_in(&["all", "every", "everything", "only", "just"], self.at(at + 1));
+        let contrast = |at: usize| self.words[at].fresh && self.at(at) == "not" && !narrows(at);
         let is_clear = self.lifts(forbids)
             || (0..self.words.len()).any(contrast)
             || self.has_cue(&OF_CHANGES)
@@ -117,10 +123,27 @@ impl Sentence {
         if self.learned().changes_a_rule() {
             return Some(Cue::Learned);
         }
-        match self.has_cue_of_doubt() {
+        match self.has_cue_of_doubt() || self.has_cue(&OF_NARROWING) {
             true => Some(Cue::Clear),
-            false => (self.has_cue(&OF_CHANGES) || self.has_cue(&OF_FAINT_CHANGES)).then_some(Cue::Faint),
+            false => (self.has_cue(&OF_CHANGES)
+                || self.has_cue(&OF_FAINT_CHANGES)
+                || self.has_cue(&OF_FIGURES) && self.has_number())
+            .then_some(Cue::Faint),
         }
+    }
+
+    fn has_number(&self) -> bool {
+        (0..self.words.len()).any(|at| self.is_number(at))
+    }
+
+    /// `let's speak English`, `could we switch to tabs?`: another answer to a question, if a rule has one.
+    pub fn proposes_an_answer(&self) -> bool {
+        const PROPOSALS: [&str; 9] = [
+            "let's", "let us", "can we", "could we", "can you", "could you", "shall we", "i'd rather",
+            "i would rather",
+        ];
+        let proposes = |at| PROPOSALS.iter().any(|words| self.has_words_at(at, words));
+        self.has(ANSWER) && (0..3).any(proposes)
     }
 
     /// The words that a sentence negates: `no PostgreSQL`, `SQLite, not PostgreSQL`, `skip the linter`.

@@ -1,6 +1,7 @@
 //! The terms of a rule that identify its subject.
 
 use super::terms::for_each_term;
+use super::word_lists::is_in;
 use super::words::Sentence;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -12,7 +13,8 @@ const FRAME: &[&str] = &[
     "mind", "must", "need", "never", "now", "only", "onward", "plan", "please", "prefer", "put", "rather",
     "rule", "said", "say", "scrap", "session", "should", "sure", "tell", "today", "use", "used", "want",
     "write", "written", "longer", "allowed", "before", "without", "still", "again", "fine", "ok", "okay",
-    "asking", "enough", "everywhere", "suggest", "recommend", "show", "mention", "include",
+    "asking", "enough", "everywhere", "suggest", "recommend", "show", "mention", "include", "after", "avoid",
+    "one", "id", "let", "per", "until", "whenever",
 ];
 
 /// Words of answering, beginnings of terms: they do not say where a rule holds.
@@ -21,8 +23,20 @@ pub(super) const ANSWERING: &[&str] = &[
     "indentation", "indent", "under", "below", "within", "most", "maximum", "limit", "word", "words",
     "temperature", "temperatur", "unit", "units", "heading", "headings", "everywhere", "everyth",
     "everything", "manag", "package", "language", "languag", "text", "case", "name", "again", "back",
-    "switch", "fine", "file", "files", "names", "messages", "message", "session", "eat", "day",
+    "switch", "continue", "continu", "fine", "file", "files", "names", "messages", "message", "session",
+    "eat", "day",
 ];
+
+impl Sentence {
+    /// `only give it when I ask`: names nothing itself, so that only the sentence before says what is meant.
+    pub(super) fn refers_back(&self) -> bool {
+        let pronouns = ["it", "them", "that", "this", "those", "these"];
+        let opening = self.opening(0);
+        let names = |at: usize| !self.is_number(at) && !term_hashes(self, at..at + 1).is_empty();
+        (opening + 1..opening + 4).any(|at| is_in(&pronouns, self.at(at)))
+            && !(0..self.words.len()).any(names)
+    }
+}
 
 /// Whether a term is one of a word that does not identify the subject of a rule. Terms have no endings.
 pub(super) fn is_of_frame(term: &str) -> bool {

@@ -163,6 +163,11 @@ impl Sentence {
             .map_or("", |word| &self.text[word.range.clone()])
     }
 
+    /// Whether the word at an index is a number, or begins with one.
+    pub fn is_number(&self, index: usize) -> bool {
+        self.at(index).starts_with(|first: char| first.is_ascii_digit())
+    }
+
     /// The key of the word at an index; [`END`] after the end.
     pub fn key(&self, index: usize) -> WordKey {
         self.words.get(index).map_or(END, |word| word.key)

@@ -249,3 +249,170 @@ fn words_that_begin_alike_are_different_words() {
     let allowed = "ApplicationContextProvider is allowed again.";
     assert!(block(&[forbidden, allowed]).contains(&forbidden.to_string()));
 }
+
+#[test]
+fn a_rule_with_several_clauses_is_replaced_only_if_each_is() {
+    for [old, new] in [
+        [
+            "Call me Jo and never mention my age.",
+            "Call me Joanna from now on.",
+        ],
+        [
+            "Use npm, and never install global packages.",
+            "Use pnpm instead of npm.",
+        ],
+        [
+            "Never push to main or delete branches.",
+            "You can push to main now.",
+        ],
+        ["Never use emojis or tables.", "Tables are fine from now on."],
+        [
+            "Never edit or delete the Makefile.",
+            "Editing the Makefile is fine again.",
+        ],
+        [
+            "Answer in at most 100 words and in German.",
+            "From now on answer in at most 50 words.",
+        ],
+        [
+            "Commit after each step, message in imperative.",
+            "I changed my mind about one commit per step: squash everything into one commit at the end.",
+        ],
+        [
+            "Answer in German because my team reads it, and never use slang.",
+            "Answer in English from now on.",
+        ],
+        [
+            "Send me a list of what's open after every topic.",
+            "And drop the list after every topic, it's too much.",
+        ],
+        // Its words alone hardly read like a rule.
+        [
+            "Emails in German and always sign with Miriam.",
+            "From now on write emails to Polish relatives in Polish.",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    for [old, new] in [
+        [
+            "Never edit or delete the Makefile.",
+            "Editing and deleting the Makefile is fine again.",
+        ],
+        [
+            "Always run lint and tests before you commit.",
+            "No need to run lint and tests before you commit any more.",
+        ],
+        [
+            "Answer in German because my team reads it.",
+            "Answer in English from now on.",
+        ],
+        [
+            "Run the tests after every change.",
+            "And scrap the tests after every change.",
+        ],
+        [
+            "Run pytest after every change.",
+            "Scrap pytest after every change.",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [new]);
+    }
+}
+
+#[test]
+fn a_proposal_of_another_answer_is_quoted_with_the_rule() {
+    for [old, new] in [
+        ["Reply in German.", "Let's speak English now."],
+        ["Please answer in German.", "Let's switch to English."],
+        ["Always answer in Dutch.", "I'd rather speak French now."],
+        ["Please write in Japanese.", "Can we switch to English?"],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    let rule = "Never use emojis.";
+    assert_eq!(block(&[rule, "Let's translate it to English."]), [rule]);
+}
+
+#[test]
+fn another_figure_is_quoted_with_the_earlier_one() {
+    for [old, new] in [
+        [
+            "The budget is 31,500 euros in total.",
+            "The budget is now 35,500.",
+        ],
+        [
+            "Deadline is 12 May, it cannot move.",
+            "The deadline moved to 26 May.",
+        ],
+        ["Target Python 3.8.", "We can drop 3.8 now; minimum is 3.11."],
+        [
+            "Rent must not exceed 1,200 a month.",
+            "We can go up to 1,350 for the rent.",
+        ],
+        ["Coverage must be at least 80 percent.", "Make that 90 percent."],
+        ["Never plan more than 25 km a day.", "It's 30 km now."],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    for [old, other] in [
+        [
+            "Deadline is 12 May, it cannot move.",
+            "My flight moved to 26 May.",
+        ],
+        ["Keep answers under 100 words.", "There are 40 chairs now."],
+    ] {
+        assert_eq!(block(&[old, other]), [old]);
+    }
+}
+
+#[test]
+fn what_narrows_a_rule_is_quoted_with_it() {
+    for [old, new] in [
+        [
+            "Please always give amounts in euros, and never suggest anything with nuts because my sister Lena has a severe nut allergy.",
+            "Lena called: it's not all nuts, only peanuts and hazelnuts.",
+        ],
+        [
+            "Avoid exercises for the knee, it hurts.",
+            "It's only the left knee.",
+        ],
+        [
+            "Never schedule anything on weekends.",
+            "Not all weekends, only the ones with the kids.",
+        ],
+    ] {
+        assert_eq!(block(&[old, new]), [old, new]);
+    }
+    let rule = "Never suggest nuts.";
+    assert_eq!(
+        block(&[rule, "Not all guests have answered yet, only Tom and Mia."]),
+        [rule]
+    );
+}
+
+#[test]
+fn a_rule_that_names_nothing_is_quoted_with_the_sentence_before() {
+    let [context, rule] = ["The recap is long.", "Only give it when I ask."];
+    assert_eq!(block(&[&format!("Nice. {context} {rule}")]), [context, rule]);
+    assert_eq!(block(&[context, rule]), [rule]);
+    // The sentence before is an instruction itself.
+    let both = "Use tabs. Always do that.";
+    assert_eq!(block(&[both]), ["Use tabs.", "Always do that."]);
+}
+
+#[test]
+fn a_demand_that_does_not_fit_with_its_change_is_not_quoted_elsewhere() {
+    let [old, new] = [
+        "Show me the full recipe each time we change something.",
+        "And skip the full recipe, just the change is enough.",
+    ];
+    let long = "The plan has many parts that nobody has read. ".repeat(20);
+    let sources = [old, new, &long].map(|text| source("m", Role::User, "", text));
+    let options = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(60)
+    };
+    let text = extract(&sources, &sources, None, &options, &words).unwrap().text;
+    assert!(!text.contains(old), "{text}");
+}
