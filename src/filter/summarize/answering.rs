@@ -7,6 +7,12 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+/// Words of questions for an amount, which an answer does not repeat.
+const QUANTITIES: [&str; 2] = ["many", "much"];
+
+/// The newest unit is worth this part more than the oldest one.
+const NEWER: u64 = 5;
+
 /// A unit compared with the questions.
 struct ComparedUnit {
     /// How often it contains each requested term.
@@ -27,7 +33,9 @@ pub(super) fn answering<'u>(
     let mut requested: HashMap<String, u64> = HashMap::new();
     for question in questions {
         for_each_term(question, |term| {
-            requested.insert(without_inflection(term).to_string(), 0);
+            if !QUANTITIES.contains(&term) {
+                requested.insert(without_inflection(term).to_string(), 0);
+            }
         });
     }
     if requested.is_empty() || count == 0 {
@@ -57,6 +65,8 @@ pub(super) fn answering<'u>(
         .map(|at| {
             // A question that repeats the requested words is not the answer; the unit after it may be.
             let alone = own[at] >> u32::from(units[at].asks);
+            // Of statements with the same words, the newest is the one that still holds.
+            let alone = alone + alone / NEWER / count as u64 * at as u64;
             let near = (1..=reach).flat_map(|distance| {
                 let before = at
                     .checked_sub(distance)

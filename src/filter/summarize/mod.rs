@@ -44,6 +44,7 @@ mod rule_terms;
 mod selection;
 mod sentences;
 mod shorten;
+mod small_talk;
 mod term_list;
 mod term_weight;
 mod terms;
@@ -84,6 +85,7 @@ pub(in crate::filter) use text_units::sentence_units;
 use entry::{CountFn, QuotedText};
 use frame::Head;
 pub(in crate::filter) use handoff::SessionFacts;
+use small_talk::is_small_talk;
 use std::borrow::Cow;
 use text_units::Units;
 
@@ -128,6 +130,9 @@ pub fn extract(
     let mut units = Units::of(sources, earlier.entries, longest, &registered, count);
     if !registered.is_empty() {
         units.retain(|text| !registered.has(text));
+    }
+    if (0..units.len()).any(|unit| !is_small_talk(&units.text(unit))) {
+        units.retain(|text| !is_small_talk(text));
     }
     let (text, kept) = fill::fill(&beginning, &units, options, count);
     if kept.is_empty() && instructions.is_empty() {

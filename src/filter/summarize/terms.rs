@@ -172,9 +172,15 @@ fn word(stretch: &str) -> Option<&str> {
 }
 
 /// The term without the last letters that inflection changes: those of "apply" and "applied", "move" and "moving", "plan"
-/// and "planned" are equal. Not a part of the profile: it compares questions with units.
+/// and "planned", "DJ" and "DJs" are equal. Not a part of the profile: it compares questions with units.
 pub(super) fn without_inflection(term: &str) -> &str {
     let mut stem = term;
+    if let [_, before, b's'] = stem.as_bytes()
+        && before.is_ascii_alphabetic()
+        && !b"aeiousy".contains(before)
+    {
+        stem = &stem[..2];
+    }
     while let [.., before, last] = stem.as_bytes()
         && stem.len() > STEM
         && (b"eisy".contains(last) || last == before && last.is_ascii_alphabetic())

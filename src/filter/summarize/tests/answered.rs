@@ -54,6 +54,7 @@ fn the_form_of_a_word_does_not_matter() {
         ("planning", "plan"),
         ("Marcus's", "Marcus"),
         ("stories", "story"),
+        ("DJs", "DJ"),
         ("Äpfel", "äpfel"),
     ] {
         let text = format!("it was {reply} then");
@@ -62,6 +63,45 @@ fn the_form_of_a_word_does_not_matter() {
     }
     // Numbers have no forms.
     assert_eq!(best("2000", 0, &["200"]), None);
+}
+
+#[test]
+fn the_newest_of_equal_answers_is_the_best() {
+    let units = [
+        "Spent so far: 8,952 euros.",
+        "Thank you so much, how lovely.",
+        "Spent so far: 9,498 euros.",
+        "We met the band and both of them.",
+    ];
+    assert_eq!(best("How much is spent?", 0, &units), Some(units[2]));
+    let order = answering(
+        &["How much is spent?".to_string()],
+        units.len(),
+        |at| units[at].into(),
+        0,
+    );
+    assert_eq!(order, [2, 0]);
+}
+
+#[test]
+fn small_talk_is_quoted_only_if_there_is_nothing_else() {
+    let options = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(100)
+    };
+    let summary = |texts: &[&str]| {
+        let sources: Vec<_> = texts
+            .iter()
+            .map(|text| source("m", Role::User, "", text))
+            .collect();
+        extract(&sources, &[], None, &options, &words).unwrap().text
+    };
+    let facts = summary(&["Hello!", "The venue is a farm near Kassel.", "My pleasure!"]);
+    assert_eq!(
+        facts.lines().skip(1).collect::<Vec<_>>(),
+        ["user: The venue is a farm near Kassel."]
+    );
+    assert!(summary(&["Hello!", "Thank you!"]).contains("Thank you!"));
 }
 
 #[test]
