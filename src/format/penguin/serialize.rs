@@ -1,105 +1,49 @@
 //! Encodes JSON like Penguin, which uses Python's `json.dumps(indent=2)`: one item per line, ASCII only. Numbers and
 //! escapes are unchanged.
 
-use crate::model::json;
-
-/// Spaces per level.
-const STEP: usize = 2;
+use crate::format::indent::LineStyle;
 
 /// Deeper values remain on one line; otherwise, indentation would make a short text of brackets very long. Python reads
 /// at most a thousand levels.
 const DEEPEST: usize = 100;
 
+const STYLE: LineStyle<'_> = LineStyle {
+    unit: b"  ",
+    deepest: DEEPEST,
+    is_flat_below: true,
+    push_string,
+};
+
 /// Appends a valid JSON value; its first line is not indented, further lines are `level` levels deep.
 pub(super) fn push(out: &mut Vec<u8>, value: &[u8], level: usize) {
-    let mut depth = level;
-    let mut at = 0;
-    while let Some(&byte) = value.get(at) {
-        at += 1;
-        match byte {
-            b' ' | b'\n' | b'\r' | b'\t' => {}
-            b'{' | b'[' => {
-                out.push(byte);
-                let inside = json::skip_space(value, at);
-                if matches!(value.get(inside), Some(b'}' | b']')) {
-                    out.push(value[inside]);
-                    at = inside + 1;
-                } else {
-                    depth += 1;
-                    next_item(out, depth, b"");
-                }
-            }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                if depth < DEEPEST {
-                    new_line(out, depth);
-                }
-                out.push(byte);
-            }
-            b',' => {
-                out.push(byte);
-                next_item(out, depth, b" ");
-            }
-            b':' => out.extend_from_slice(b": "),
-            b'"' => {
-                let end = string_end(value, at);
-                push_string(out, &value[at..end]);
-                at = end + 1;
-            }
-            _ => out.push(byte),
-        }
-    }
-}
-
-/// Starts an item on a new line, or after `space` if it remains on the line.
-fn next_item(out: &mut Vec<u8>, depth: usize, space: &[u8]) {
-    match depth <= DEEPEST {
-        true => new_line(out, depth),
-        false => out.extend_from_slice(space),
-    }
+    STYLE.push(out, value, level);
 }
 
 /// Starts a line at this depth.
 pub(super) fn new_line(out: &mut Vec<u8>, depth: usize) {
-    out.push(b'\n');
-    out.resize(out.len() + depth * STEP, b' ');
+    STYLE.begin_line(out, depth, b"");
 }
 
-/// Index of the closing quote of the string whose content starts here.
-fn string_end(value: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', &value[at.min(value.len())..]) {
-        if value[at + found] == b'"' {
-            return at + found;
-        }
-        at += found + 2;
+/// Appends a string: escapes are unchanged, other characters that are not printable ASCII become `\uxxxx`.
+fn push_string(out: &mut Vec<u8>, string: &[u8]) {
+    if string.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+        return out.extend_from_slice(string);
     }
-    value.len()
-}
-
-/// Appends a string with this content: escapes are unchanged, other characters that are not printable ASCII become
-/// `\uxxxx`.
-fn push_string(out: &mut Vec<u8>, inside: &[u8]) {
-    out.push(b'"');
-    if inside.iter().all(|byte| (0x20..0x7f).contains(byte)) {
-        out.extend_from_slice(inside);
-    } else {
-        for character in String::from_utf8_lossy(inside).chars() {
-            if (' '..'\u{7f}').contains(&character) {
-                out.push(character as u8);
-                continue;
-            }
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
-            }
+    for character in String::from_utf8_lossy(string).chars() {
+        if (' '..'\u{7f}').contains(&character) {
+            out.push(character as u8);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
         }
     }
-    out.push(b'"');
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::json;
 
     fn printed(value: &str) -> String {
         let mut out = Vec::new();
@@ -124,7 +68,7 @@ mod tests {
         let deep = format!("{}1, 2{}", "[".repeat(50_000), "]".repeat(50_000));
         let text = printed(&deep);
         assert_eq!(json::compact(text.as_bytes()).0, json::compact(deep.as_bytes()).0);
-        assert!(text.len() < deep.len() + 300 * DEEPEST * STEP, "{}", text.len());
+        assert!(text.len() < deep.len() + 600 * DEEPEST, "{}", text.len());
         assert!(text.contains("[1, 2]"));
         let edge = format!("{}1{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
         assert_eq!(printed(&edge).lines().count(), 2 * DEEPEST + 1);
