@@ -134,6 +134,14 @@ impl Loss {
     }
 }
 
+/// Formats a count: `1 line`, `2000 lines`.
+pub fn count_of(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 /// Losses on one line, with the name of the target format if known.
 pub fn describe_losses(losses: &BTreeMap<Loss, u64>, format: Option<&str>) -> Option<String> {
     if losses.is_empty() {

@@ -1,13 +1,13 @@
 //! The only file that prints: data on standard output, messages on standard error.
 
 use crate::pipe::{self, Pipe};
-pub use crate::terminal::measure::count_of;
 use crate::terminal::pager;
 use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
 use crate::usage_errors;
 use anyhow::Context as _;
 use convo::error::{Error, ErrorKind, Position};
+pub use convo::format::report::count_of;
 use convo::format::report::{Report, describe_losses};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};

@@ -1,6 +1,7 @@
 //! Minimum and maximum numbers.
 
 use super::violation::Violation;
+use crate::format::report::count_of;
 
 /// The limits of a number of matches: at least one, unless there is an upper limit.
 #[derive(Clone, Copy)]
@@ -20,7 +21,7 @@ impl MatchLimits {
     pub fn violation(self, items: &[usize], thing: &str, of: &str) -> Option<Violation> {
         let least = self.min.unwrap_or(usize::from(self.max.is_none()));
         let found = items.len();
-        let counted = count_of(found, thing);
+        let counted = count_of(found as u64, thing);
         if found < least {
             let message = format!("{counted} {of}; expected at least {least}");
             return Some(Violation::new(items.last().copied(), message));
@@ -29,10 +30,4 @@ impl MatchLimits {
         let message = format!("{counted} {of}; expected at most {most}");
         Some(Violation::new(Some(items[most]), message))
     }
-}
-
-/// Formats a count: `1 call`, `2 calls`.
-pub fn count_of(count: usize, thing: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{ending}")
 }

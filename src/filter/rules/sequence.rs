@@ -1,9 +1,9 @@
 //! `sequence`: the order of tool calls.
 
-use super::amount::count_of;
 use super::subject::Subject;
 use super::text::RuleText;
 use super::violation::Violation;
+use crate::format::report::count_of;
 use serde::Deserialize;
 
 /// Tools, and how strictly the calls follow their order.
@@ -77,7 +77,7 @@ impl Sequence {
             let message = || {
                 format!(
                     "{} of {tool}; expected at least {listed}",
-                    count_of(called, "call")
+                    count_of(called as u64, "call")
                 )
             };
             (called < listed).then(|| Violation::new(None, message()))

@@ -51,14 +51,6 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// Formats a count: `1 line`, `2000 lines`.
-pub fn count_of(count: u64, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        _ => format!("{count} {thing}s"),
-    }
-}
-
 /// Formats a count: `1 message`, `1,234 messages`.
 pub fn many(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
