@@ -67,7 +67,7 @@ fn requests_do_not_repeat_standing_instructions() {
 fn entries_do_not_repeat_standing_instructions_with_short_sentences() {
     let texts = [
         "Never use float. Fix it. No emojis.",
-        "The report has many parts. Draft it. Call me Jo. Thanks.",
+        "The report has many parts. Draft it. Call me Jo. Print it.",
     ];
     let sources = texts.map(|text| source("a", Role::User, "", text));
     let options = ExtractOptions {
@@ -84,7 +84,7 @@ fn entries_do_not_repeat_standing_instructions_with_short_sentences() {
         quoted,
         [
             "user: Fix it.",
-            "user: The report has many parts. Draft it. [...] Thanks."
+            "user: The report has many parts. Draft it. [...] Print it."
         ]
     );
 }
