@@ -242,7 +242,7 @@ fn three_times_without_effect_is_enough() {
         run.stderr.contains("grows too fast")
             && run
                 .stderr
-                .contains("the largest message is msg_12884e0c8176f103 with 83 tokens"),
+                .contains("the largest message is the summary with 91 tokens"),
         "{}",
         run.stderr
     );

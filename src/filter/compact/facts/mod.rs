@@ -402,7 +402,8 @@ impl<'w> FactReader<'w, '_, '_> {
         for change in shell_changes::changes(text, outcome.failed) {
             self.shell_change(change, is_shown);
         }
-        if !is_shown && !(self.was_recorded && self.recorded.lists_command(text)) {
+        let is_recorded = self.was_recorded && self.recorded.lists_command(text);
+        if !is_shown && !is_recorded {
             let known = self.facts.commands.seen(text);
             *known = Command {
                 runs: known.runs + 1,
