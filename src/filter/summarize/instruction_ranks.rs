@@ -19,9 +19,9 @@ pub(super) struct Rank {
 /// How clearly a sentence is an instruction, the clearest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clarity {
-    /// It has a strong form.
+    /// It has a strong form, or forbids something in a firm one.
     Strong,
-    /// It has one of the forms.
+    /// It has one of the forms, or forbids something.
     Formed,
     /// Its words read like an instruction.
     Learned,

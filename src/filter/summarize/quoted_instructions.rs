@@ -150,12 +150,16 @@ fn given_instructions(
 /// Strength in half points from which a sentence is a clear instruction.
 const CLEAR: u32 = 7;
 
+/// Strength in half points from which one that forbids something is: an order with a firm word.
+const FIRM: u32 = 5;
+
 impl DetectedInstruction {
     fn is_doubtful(&self, doubtful: Doubtful) -> bool {
         self.certainty < doubtful.limit() || self.may_be_a_task && doubtful == Doubtful::Omitted
     }
 
-    fn rank(&self, position: usize, doubtful: Doubtful) -> Rank {
+    /// `forbids`: whether it forbids something. What a user does not want is the costliest to lose.
+    fn rank(&self, position: usize, doubtful: Doubtful, forbids: bool) -> Rank {
         Rank {
             is_usual: true,
             doubt: match self.kind {
@@ -164,7 +168,8 @@ impl DetectedInstruction {
             },
             clarity: match self.strength {
                 CLEAR.. => Clarity::Strong,
-                _ if self.certainty == CERTAIN => Clarity::Formed,
+                FIRM.. if forbids => Clarity::Strong,
+                _ if forbids || self.certainty == CERTAIN => Clarity::Formed,
                 _ => Clarity::Learned,
             },
             position: Reverse(position),
@@ -249,7 +254,7 @@ fn found(
             changes[at].push(at - 1);
         }
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
-        let rank = found.rank(at, doubtful);
+        let rank = found.rank(at, doubtful, claims[at].forbids);
         ranks.push(match found.kind {
             InstructionKind::Kept => None,
             _ if replaces_kept.contains(&at) || changed[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {

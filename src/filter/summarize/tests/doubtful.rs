@@ -57,6 +57,11 @@ fn sentences_with_a_form_come_before_newer_ones_that_only_read_like_a_rule() {
     let learned = "Budget for rings is 1,200.";
     assert_eq!(quoted(&[formed, learned], None, 100), [formed, learned]);
     assert_eq!(quoted(&[formed, learned], None, 14), [formed]);
+    // What must not happen comes first.
+    let forbids = "No ABBA under any circumstances, Jonas hates it.";
+    assert_eq!(quoted(&[forbids, learned], None, 14), [forbids]);
+    let firm = "Please give amounts in euros, and never suggest anything with nuts.";
+    assert_eq!(quoted(&[firm, "Name branches after the ticket."], None, 17), [firm]);
 }
 
 #[test]
