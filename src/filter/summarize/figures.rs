@@ -6,7 +6,7 @@ use super::words::Sentence;
 
 /// The numbers of a sentence.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct SentenceFigures {
     all: Vec<Figure>,
     /// The hashes of the terms that name what they are about: "the budget".
     subject: Vec<u64>,
@@ -33,11 +33,11 @@ const VERBS: &[&str] = &[
 /// Most words of a sentence that names nothing but a number and its unit: "it's 14 days now".
 const SHORT: usize = 8;
 
-impl Figures {
-    pub fn of(sentence: &Sentence) -> Figures {
+impl SentenceFigures {
+    pub fn of(sentence: &Sentence) -> SentenceFigures {
         let count = sentence.words.len();
         let Some(first) = (0..count).find(|at| sentence.is_number(*at)) else {
-            return Figures::default();
+            return SentenceFigures::default();
         };
         let mut all = Vec::new();
         let mut at = first;
@@ -56,7 +56,7 @@ impl Figures {
             at = end + 1;
         }
         let verb = (0..first).find(|at| is_in(VERBS, sentence.at(*at)));
-        Figures {
+        SentenceFigures {
             all,
             subject: term_hashes(sentence, 0..verb.unwrap_or(first)),
             is_short: count <= SHORT,
@@ -71,7 +71,7 @@ impl Figures {
 
     /// Whether the figures of a sentence with a cue change those of an earlier one. `is_common` returns whether both
     /// sentences have a term.
-    pub fn change(&self, earlier: &Figures, is_common: impl Fn(&u64) -> bool) -> bool {
+    pub fn change(&self, earlier: &SentenceFigures, is_common: impl Fn(&u64) -> bool) -> bool {
         let is_known = |figure: &Figure| earlier.all.iter().any(|other| other.number == figure.number);
         let has_unit = |figure: &Figure| {
             figure.unit.is_some() && earlier.all.iter().any(|other| other.unit == figure.unit)

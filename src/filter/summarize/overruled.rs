@@ -1,7 +1,7 @@
 //! Detects rules that later ones replace, by words alone: another answer to the same question, or a cue that
 //! something changed together with most of the same words.
 
-use super::figures::Figures;
+use super::figures::SentenceFigures;
 use super::marks::THING;
 use super::permission::Permission;
 use super::revoking::{Cue, NEGATIONS};
@@ -38,7 +38,7 @@ pub struct SentenceTraits {
     /// The hashes of the terms that it negates: "no PostgreSQL".
     negated: Vec<u64>,
     /// The numbers that it names.
-    figures: Figures,
+    figures: SentenceFigures,
     /// What it permits.
     permission: Permission,
     /// The verb with which it begins after words such as "never", with and without a last "e", if that identifies it.
@@ -48,7 +48,7 @@ pub struct SentenceTraits {
 }
 
 /// How much of a rule a later sentence replaces.
-enum Replacement {
+enum RuleReplacement {
     None,
     Part,
     Whole,
@@ -102,7 +102,7 @@ impl SentenceTraits {
                 Some(Cue::Clear) => Permission::of(sentence),
                 _ => Permission::default(),
             },
-            figures: Figures::of(sentence),
+            figures: SentenceFigures::of(sentence),
             terms: hashes,
             cues,
             verb: sentence
@@ -204,7 +204,7 @@ impl SentenceTraits {
     }
 
     /// How much of this rule a later sentence replaces: a rule with several clauses as a whole only if it replaces each.
-    fn replacement(&self, later: &SentenceTraits) -> Replacement {
+    fn replacement(&self, later: &SentenceTraits) -> RuleReplacement {
         let clauses = match &self.clauses[..] {
             clauses @ [_, _, ..] => clauses,
             _ => std::slice::from_ref(self),
@@ -216,9 +216,9 @@ impl SentenceTraits {
             clause.is_overruled_by(later) && (!names_one || clause.verb.is_empty() || is_named(clause))
         };
         match clauses.iter().filter(is_covered).count() {
-            covered if covered == clauses.len() => Replacement::Whole,
-            0 if !self.has_other_figure_in(later) => Replacement::None,
-            _ => Replacement::Part,
+            covered if covered == clauses.len() => RuleReplacement::Whole,
+            0 if !self.has_other_figure_in(later) => RuleReplacement::None,
+            _ => RuleReplacement::Part,
         }
     }
 
@@ -369,14 +369,14 @@ pub fn rule_changes(claims: &[SentenceTraits], is_rule: impl Fn(usize) -> bool) 
             }
             let replacement = claims[other].replacement(claim);
             match replacement {
-                Replacement::Whole => {
+                RuleReplacement::Whole => {
                     changes.replaced[other] = Some(at);
                     replaces[at] = true;
                 }
-                Replacement::None if !claims[other].is_doubted_by(claim) => {}
+                RuleReplacement::None if !claims[other].is_doubted_by(claim) => {}
                 _ => changes.changed[at].push(other),
             }
-            changes.has_new_value[other] |= matches!(replacement, Replacement::Part)
+            changes.has_new_value[other] |= matches!(replacement, RuleReplacement::Part)
                 && (claims[other].is_contradicted_by(claim) || claims[other].has_other_figure_in(claim));
         }
     }
