@@ -14,13 +14,22 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// Maximum characters of a command, tried in this order when not all fit.
-pub const WIDTHS: [usize; 4] = [200, 120, 80, 64];
+const WIDTHS: [usize; 4] = [200, 120, 80, 64];
 
 /// Characters of a result that are quoted in every width.
 const SHORTEST: usize = 80;
 
 /// Maximum number of test and check programs that are compared.
 const PROGRAMS: usize = 16;
+
+impl SessionFacts<'_> {
+    /// Whether these facts of a summary include a command, whole or shortened.
+    pub fn lists_command(&self, text: &str) -> bool {
+        let widths = WIDTHS.into_iter();
+        let mut lines = widths.map(|width| shortened(text, width));
+        lines.any(|line| self.commands.known(&line).is_some())
+    }
+}
 
 impl Command<'_> {
     /// Whether the last run failed.

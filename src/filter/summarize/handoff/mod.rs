@@ -33,7 +33,6 @@ use errors::SessionErrors;
 pub(in crate::filter) use errors::{SessionError, Success};
 pub(in crate::filter) use purpose::{CommandPurpose, negative_answer};
 pub(super) use read::{Heading, item};
-use shorten_command::shortened;
 pub(super) use write::HandoffBlocks;
 
 use super::entry::{QuotedText, entry};
@@ -318,13 +317,6 @@ impl<'a> SessionFacts<'a> {
         });
         let commands = commands.map(|(text, _)| Success::Command(text.to_string()));
         commands.chain(files).chain(self.kept_successes.iter().cloned())
-    }
-
-    /// Whether these facts of a summary include a command, whole or shortened.
-    pub fn lists_command(&self, text: &str) -> bool {
-        let widths = command::WIDTHS.into_iter();
-        let mut lines = widths.map(|width| shortened(text, width));
-        lines.any(|line| self.commands.known(&line).is_some())
     }
 
     /// Makes these the facts of a further record, which reports what they resolve of an earlier one.

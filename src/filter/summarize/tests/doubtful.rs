@@ -61,7 +61,10 @@ fn sentences_with_a_form_come_before_newer_ones_that_only_read_like_a_rule() {
     let forbids = "No ABBA under any circumstances, Jonas hates it.";
     assert_eq!(quoted(&[forbids, learned], None, 14), [forbids]);
     let firm = "Please give amounts in euros, and never suggest anything with nuts.";
-    assert_eq!(quoted(&[firm, "Name branches after the ticket."], None, 17), [firm]);
+    assert_eq!(
+        quoted(&[firm, "Name branches after the ticket."], None, 17),
+        [firm]
+    );
 }
 
 #[test]
