@@ -25,7 +25,7 @@ impl Tokenizer {
     /// A tokenizer that requests each count from `ask` and caches it; it lives as long as the program. Its name must be
     /// unique, because counts are stored under it.
     ///
-    /// If a request fails, counting unwinds to [`external::guarded`].
+    /// If a request fails, counting unwinds to [`super::external::guarded`].
     pub fn external(name: &str, ask: CountRequest) -> Tokenizer {
         Tokenizer(Counting::External(External::leaked(name, ask)))
     }
