@@ -42,7 +42,7 @@ pub fn shortened_atom(
         // A placeholder may be even smaller.
         if cap == Some(LOWEST)
             && work.is_result(*at)
-            && work.may_change(*at)
+            && work.may_shorten(*at)
             && !mask::excludes(work, &options.mask, *at)
         {
             let marked = mask::result(work, *at);

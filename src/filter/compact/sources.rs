@@ -181,8 +181,14 @@ fn rules_from<'w>(
                 _ if is_searched(*line) => Some(Cow::Borrowed(&detected[..])),
                 Some((before, now)) => {
                     let is_lost = |text: &str| before.contains(text) && !now.contains(text);
-                    let lost = detected.iter().filter(|found| is_lost(found.text())).cloned();
-                    Some(Cow::Owned(lost.collect()))
+                    // An instruction is taken with the one that it refers to.
+                    let refers = |nth: usize| detected.get(nth).filter(|found| found.refers_back);
+                    let is_taken = |nth: usize| {
+                        is_lost(detected[nth].text())
+                            || refers(nth + 1).is_some_and(|next| is_lost(next.text()))
+                    };
+                    let lost = (0..detected.len()).filter(|nth| is_taken(*nth));
+                    Some(Cow::Owned(lost.map(|nth| detected[nth].clone()).collect()))
                 }
                 None => None,
             });

@@ -7,7 +7,7 @@ mod scan;
 mod tests;
 
 use super::compact::facts::outcome::CallOutcome;
-use super::compact::facts::{tool, working_directory};
+use super::compact::facts::{near, tool, working_directory};
 use super::diff::{DiffEntry, SUMMARY};
 use super::phrase::contains_words;
 use super::summarize::{
@@ -35,10 +35,12 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// The text to search for on the other side. Of an error, only the line, because its code has many spellings.
+    /// The text to search for on the other side: of an error, only the line, because its code has many forms; of a path
+    /// below `~`, the rest, because messages have whole paths.
     fn searched(&self) -> &str {
         match self.kind {
             FactKind::Error => self.text.split_once(": ").map_or(&self.text, |(_, line)| line),
+            FactKind::Path => self.text.strip_prefix("~/").unwrap_or(&self.text),
             _ => &self.text,
         }
     }
@@ -240,12 +242,7 @@ impl FoundFacts {
     }
 
     fn path(&mut self, path: &str, at: usize) {
-        let inside = self
-            .directory
-            .as_deref()
-            .and_then(|directory| path.strip_prefix(directory));
-        let near = inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path);
-        let near = near.to_string();
+        let near = near(self.directory.as_deref(), path).into_owned();
         self.push(FactKind::Path, &near, at);
     }
 }

@@ -94,3 +94,17 @@ fn short_tool_results_are_searched_and_replaced_rules_are_not_counted() {
     assert_eq!(texts(FactKind::Figure), ["412 ms"]);
     assert_eq!(texts(FactKind::Path), ["src/a.rs", "target/report.html"]);
 }
+
+#[test]
+fn a_path_in_the_home_directory_is_found_in_each_form() {
+    let header = HEADER.replace("/repo", "/home/mia/work");
+    let message = |path: &str| format!(r#"{{"role":"assistant","content":"See {path} for it."}}"#);
+    let whole = message("/home/mia/.config/app/a.toml");
+    for other in [message("~/.config/app/a.toml"), whole.clone()] {
+        let found = lost(&[&header, &whole], &[&header, &other]);
+        assert_eq!(
+            found,
+            [(FactKind::Path, "~/.config/app/a.toml".to_string(), 0, true)]
+        );
+    }
+}

@@ -25,7 +25,7 @@ pub struct DetectedInstruction {
     /// Whether it changes some earlier rule, though it may not share a word with it.
     pub(super) changes_any: bool,
     /// Whether it refers to the sentence before, which is the instruction before.
-    pub(super) refers_back: bool,
+    pub refers_back: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

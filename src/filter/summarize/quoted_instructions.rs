@@ -313,8 +313,12 @@ fn drop_repeated(all: &mut Vec<DetectedInstruction>) {
     for (at, by) in by.iter().enumerate() {
         all[*by].was_quoted |= all[at].was_quoted;
     }
-    let mut nth = 0..;
-    all.retain(|_| nth.next().is_some_and(|at| by[at] == at));
+    // The one to which the next one refers remains before it.
+    let is_kept = |at: usize| by[at] == at;
+    let refers = |at: usize| all.get(at).is_some_and(|found| found.refers_back) && is_kept(at);
+    let kept: Vec<bool> = (0..all.len()).map(|at| is_kept(at) || refers(at + 1)).collect();
+    let mut nth = kept.into_iter();
+    all.retain(|_| nth.next() == Some(true));
 }
 
 /// How many times the work per byte of other steps the detection of an instruction takes.

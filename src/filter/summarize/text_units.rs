@@ -337,7 +337,7 @@ fn units_apart(text: &str, is_apart: impl Fn(&str) -> bool) -> Vec<(Range<usize>
             fenced = !fenced;
         }
         table = begins_line && sentence.starts_with('|') || table && !begins_line;
-        let apart = is_apart(sentence);
+        let apart = !fenced && !table && is_apart(sentence);
         let joins = goes_on && !apart && !was_apart;
         was_apart = apart;
         match found.last_mut().filter(|_| joins) {

@@ -125,16 +125,20 @@ fn aligned(api: Api, source: &[Vec<u8>], rewritten: Vec<Vec<u8>>) -> Vec<Element
         .collect();
     let mut next = 0;
     let unchanged = rewritten.iter().map(|raw| {
-        let nth = if summary::may_be_in(raw) {
-            let mut later = summaries.iter().filter(|nth| **nth >= next).take(MOST_SUMMARIES);
-            *later.find(|nth| json::same_text(&source[**nth], raw))?
-        } else {
-            let alike = candidates.get_mut(&fingerprint(raw))?;
+        let alike = candidates.get_mut(&fingerprint(raw)).and_then(|alike| {
             while alike.front().is_some_and(|nth| *nth < next) {
                 alike.pop_front();
             }
-            *alike.iter().find(|nth| json::same(&source[**nth], raw))?
+            alike.iter().find(|nth| json::same(&source[**nth], raw)).copied()
+        });
+        let summary = || {
+            let mut later = summaries.iter().filter(|nth| **nth >= next).take(MOST_SUMMARIES);
+            later.find(|nth| json::same_text(&source[**nth], raw)).copied()
         };
+        let nth = match alike {
+            None if summary::may_be_in(raw) => summary(),
+            alike => alike,
+        }?;
         next = nth + 1;
         Some(nth)
     });

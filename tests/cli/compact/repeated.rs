@@ -153,6 +153,21 @@ fn a_summary_in_place_keeps_the_escapes_of_its_writer() {
 }
 
 #[test]
+fn messages_about_summaries_keep_their_layout() {
+    let env = Env::new();
+    let pair = |nth: usize| {
+        format!(
+            "{{\"content\" :  \"question {nth} about conversation_summary\",  \"role\": \"user\"}},\n\
+             {{\"content\" :  \"answer {nth} about conversation_summary\",  \"role\": \"assistant\"}}"
+        )
+    };
+    let pairs: Vec<String> = (0..12).map(pair).collect();
+    let request = format!("{{\"model\":\"m\",\"messages\": [\n{}]}}", pairs.join(",\n"));
+    let run = env.pipe(&["truncate", "-q", "--keep-last", "1", "--to", "same"], request);
+    assert!(run.out().contains(&pairs[11]), "{run}");
+}
+
+#[test]
 fn a_system_message_that_a_log_repeats_is_not_quoted() {
     let env = Env::new();
     let system = r#"{"role":"system","content":"Always answer in English."}"#;

@@ -22,9 +22,10 @@ impl FactReader<'_, '_, '_> {
             }
             return;
         }
-        // The summary counts the change.
+        // The summary counts the change, unless it is about an earlier one.
         let recorded = self.recorded.files.known(&path).filter(|_| self.was_recorded);
-        if recorded.is_some_and(|file| file.change.is_some()) {
+        if recorded.is_some_and(|file| file.change.is_some() && file.failed == failed && change != Some('D'))
+        {
             return;
         }
         let file = self.facts.files.seen(&path);

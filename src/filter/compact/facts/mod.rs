@@ -21,7 +21,7 @@ use crate::filter::summarize::{is_harness, recorded_facts, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
-use near_path::near;
+pub(in crate::filter) use near_path::near;
 use note_units::note_units;
 use outcome::CallOutcome;
 use std::borrow::Cow;
@@ -402,12 +402,16 @@ impl<'w> FactReader<'w, '_, '_> {
         for change in shell_changes::changes(text, outcome.failed) {
             self.shell_change(change, is_shown);
         }
-        let is_recorded = self.was_recorded && self.recorded.lists_command(text);
-        if !is_shown && !is_recorded {
+        let failure = outcome.result(ERROR);
+        let is_recorded = || {
+            self.recorded
+                .include_run(text, failure.as_deref(), outcome.last_line())
+        };
+        if !is_shown && !(self.was_recorded && is_recorded()) {
             let known = self.facts.commands.seen(text);
             *known = Command {
                 runs: known.runs + 1,
-                failure: outcome.result(ERROR),
+                failure,
                 last_line: Cow::Owned(outcome.last_line().to_string()),
                 changes_before: self.facts.changes,
                 is_resolved: false,

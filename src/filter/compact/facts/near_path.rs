@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A path, relative to this directory if it is inside; otherwise relative to `~` if it is in the home directory that contains
 /// this one.
-pub(super) fn near<'p>(place: Option<&str>, path: &'p str) -> Cow<'p, str> {
+pub(in crate::filter) fn near<'p>(place: Option<&str>, path: &'p str) -> Cow<'p, str> {
     let Some(place) = place else {
         return Cow::Borrowed(path);
     };

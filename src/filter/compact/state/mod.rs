@@ -204,9 +204,16 @@ impl<'s> CompactionState<'s> {
         pending && Some(exchange) == self.newest() && !self.items[after..].iter().any(asks)
     }
 
-    /// Whether an item may be shortened: still in the view, not pinned, and not a message with a call that waits for its
-    /// result.
+    /// Whether an item may be changed: still in the view, neither pinned nor in a group that waits for a result.
     pub fn may_change(&self, at: usize) -> bool {
+        self.may_shorten(at)
+            && self.items[at]
+                .atom()
+                .is_some_and(|atom| !self.atoms[atom].pending)
+    }
+
+    /// Whether an item may be shortened if the budget needs it: also a result in a group that waits for another one.
+    pub fn may_shorten(&self, at: usize) -> bool {
         let atom = self.items[at].atom().map(|atom| &self.atoms[atom]);
         let may = |atom: &Atom| {
             atom.level < AtomLevel::Digest && !atom.pinned && (!atom.pending || self.is_result(at))

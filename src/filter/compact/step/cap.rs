@@ -55,7 +55,7 @@ pub fn capped(
     at: usize,
     cap: Cap,
 ) -> Option<(Vec<u8>, u64)> {
-    if !work.may_change(at) {
+    if !work.may_shorten(at) {
         return None;
     }
     let now = work.message(at)?;

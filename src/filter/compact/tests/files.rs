@@ -112,3 +112,28 @@ fn calls_that_an_earlier_record_counts_are_not_counted_again() {
     }
     assert_eq!(lines_in(&session, 0..0), ["M a.rs x1", "$ make all =>  / end"]);
 }
+
+#[test]
+fn another_result_of_a_recorded_call_is_listed() {
+    let record = r#"{"type":"summary","id":"e1","at":"2026-01-01T00:00:00Z","content":"[summary of 1 message]\nfiles:\nM a.rs\ncommands:\n$ cargo test => 101: failed","covers":["m1","m1"]}"#;
+    let mut session = Session::default();
+    session.push_new(br#"{"role":"user","id":"m1","content":"Make it."}"#);
+    session.push_new(record.as_bytes());
+    let passed = r"begin\n[convo: 2,606 of 2,744 bytes elided]\ntest result: ok. 24 passed";
+    let calls = [
+        ("bash", r#"{"command":"cargo test"}"#, passed),
+        (
+            "bash",
+            r#"{"command":"rm a.rs"}"#,
+            "[convo: 2,606 of 2,744 bytes elided]",
+        ),
+    ];
+    for (id, (name, arguments, result)) in calls.into_iter().enumerate() {
+        exchange(id, name, arguments, result)
+            .iter()
+            .for_each(|line| session.push_new(line.as_bytes()));
+    }
+    let lines = lines_in(&session, 0..0);
+    assert!(lines.iter().any(|line| line.starts_with("D a.rs")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("cargo test")), "{lines:?}");
+}

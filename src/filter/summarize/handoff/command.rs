@@ -1,7 +1,7 @@
 //! The command block of a handoff: the newest run of each test program, and of a build, shows the current state; commands
 //! that only inspect can be run again.
 
-use super::cut::first;
+use super::cut::{begin_alike, first};
 use super::errors::{RESOLVED, Success, WATCHED};
 use super::lines::{CountFn, MORE, fitting, quoted, unseen};
 use super::purpose::{ANSWERS, CommandPurpose};
@@ -23,11 +23,15 @@ const SHORTEST: usize = 80;
 const PROGRAMS: usize = 16;
 
 impl SessionFacts<'_> {
-    /// Whether these facts of a summary include a command, whole or shortened.
-    pub fn lists_command(&self, text: &str) -> bool {
-        let widths = WIDTHS.into_iter();
-        let mut lines = widths.map(|width| shortened(text, width));
-        lines.any(|line| self.commands.known(&line).is_some())
+    /// Whether these facts of a summary include a command, whole or shortened, with this failure or last line.
+    pub fn include_run(&self, text: &str, failure: Option<&str>, last_line: &str) -> bool {
+        let mut lines = WIDTHS.into_iter().map(|width| shortened(text, width));
+        let known = lines.find_map(|line| self.commands.known(&line));
+        known.is_some_and(|known| match (&known.failure, failure) {
+            (Some(known), Some(failure)) => begin_alike(known, failure),
+            (None, None) => known.last_line.is_empty() || begin_alike(&known.last_line, last_line),
+            _ => false,
+        })
     }
 }
 
@@ -256,12 +260,13 @@ fn resolved(all: &[(&str, &Command<'_>, CommandPurpose)], kept: &[Success]) -> V
             continue;
         }
         failures += 1;
-        if failures > WATCHED {
-            break;
+        found[nth] = command.is_resolved;
+        if failures <= WATCHED && !command.is_resolved {
+            let failed = RepeatableCommand::all(text);
+            let includes =
+                |failed: &RepeatableCommand| repeated.iter().any(|repeated| repeated.includes(failed));
+            found[nth] = !failed.is_empty() && failed.iter().all(includes);
         }
-        let failed = RepeatableCommand::all(text);
-        let includes = |failed: &RepeatableCommand| repeated.iter().any(|repeated| repeated.includes(failed));
-        found[nth] = command.is_resolved || !failed.is_empty() && failed.iter().all(includes);
     }
     found
 }

@@ -40,6 +40,17 @@ pub fn first(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// Whether two texts, each of which [`first`] may have shortened, can be the same one.
+pub fn begin_alike(one: &str, other: &str) -> bool {
+    let shown = |text| str::strip_suffix(text, GAP.trim_end());
+    match (shown(one), shown(other)) {
+        (Some(one), Some(other)) => one.starts_with(other) || other.starts_with(one),
+        (Some(beginning), None) => other.starts_with(beginning),
+        (None, Some(beginning)) => one.starts_with(beginning),
+        (None, None) => one == other,
+    }
+}
+
 /// The last character boundary at or before a position.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len()))

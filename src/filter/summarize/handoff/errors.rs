@@ -4,7 +4,7 @@
 //! whose operands it includes; a test or check without operands includes all. A change of a file resolves failed changes
 //! of this file; any access resolves a failed read.
 
-use super::cut::{GAP, first};
+use super::cut::{GAP, begin_alike, first};
 use super::repeatable::RepeatableCommand;
 use super::shorten_command::shortened;
 
@@ -127,10 +127,8 @@ impl SessionErrors {
     pub fn push(&mut self, error: SessionError) {
         if error.is_resolved {
             let is_same = |known: &SessionError| {
-                SessionError {
-                    is_resolved: true,
-                    ..known.clone()
-                } == error
+                (&known.tool, &known.subject) == (&error.tool, &error.subject)
+                    && begin_alike(&known.failure, &error.failure)
             };
             self.0.retain(|known| known.is_resolved || !is_same(known));
         }

@@ -387,3 +387,21 @@ fn each_word_that_begins_an_order_or_a_preference_has_its_mark() {
         assert_eq!(sentences.iter().map(first).collect::<Vec<_>>(), words);
     }
 }
+
+#[test]
+fn an_instruction_is_quoted_after_the_sentence_that_it_refers_to() {
+    let found = block_after(
+        &[],
+        &[
+            "The dosage is printed on the box. Only give it when I ask.",
+            "Always cite your sources. Only do that when I ask.",
+            "Always cite your sources.",
+        ],
+    );
+    let at = |text: &str| found.iter().position(|found| found == text).unwrap();
+    assert_eq!(
+        at("Always cite your sources.") + 1,
+        at("Only do that when I ask."),
+        "{found:?}"
+    );
+}

@@ -114,3 +114,19 @@ fn equal_lines_of_commands_are_one() {
     );
     assert!(!text.contains(" more commands]"), "{text}");
 }
+
+#[test]
+fn code_that_repeats_a_standing_instruction_is_quoted_whole() {
+    let rule = "Always run cargo fmt before every commit.";
+    let code = format!("```\nfirst line of code\n{rule}\nlast line of code\n```");
+    let text = format!("{rule} Here is the setup of the harbor.\n{code}");
+    let sources = [source("a", Role::User, "", &text)];
+    let options = ExtractOptions {
+        covered: Some(10_000),
+        ..ExtractOptions::new(1000)
+    };
+    let summary = extract(&sources, &sources, None, &options, &words).unwrap();
+    assert_eq!(summary.instructions, [rule]);
+    let indented = format!("first line of code\n  {rule}\n  last line of code");
+    assert!(summary.text.contains(&indented), "{}", summary.text);
+}
