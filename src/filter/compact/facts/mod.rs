@@ -403,11 +403,12 @@ impl<'w> FactReader<'w, '_, '_> {
             self.shell_change(change, is_shown);
         }
         let failure = outcome.result(ERROR);
-        let is_recorded = || {
+        let includes_run = || {
             self.recorded
                 .include_run(text, failure.as_deref(), outcome.last_line())
         };
-        if !is_shown && !(self.was_recorded && is_recorded()) {
+        let is_recorded = self.was_recorded && includes_run();
+        if !is_shown && !is_recorded {
             let known = self.facts.commands.seen(text);
             *known = Command {
                 runs: known.runs + 1,
