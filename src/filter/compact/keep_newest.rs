@@ -126,11 +126,22 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         return;
     }
     work.exchanges_summary = false;
+    // So that the smallest size does not depend on the budget.
+    for atom in waiting_groups(work) {
+        let before = waiting.as_ref().map_or(&*work, |(_, start)| start);
+        shortened_atom(before, options, &answered, atom, Some(LOWEST)).apply(work);
+    }
     apply(work, &places, floor);
     fill(work, options, target, &places);
     if !target.is_met(work) {
         work.drop_summary();
     }
+}
+
+/// The groups with a call that waits for its result.
+fn waiting_groups(work: &CompactionState<'_>) -> Vec<usize> {
+    let waits = |atom: &usize| work.waits(*atom) && !work.atoms[*atom].pinned;
+    (0..work.atoms.len()).filter(waits).collect()
 }
 
 /// Shortens the results of groups that wait for others, if they take more than half of the tokens; returns these groups
@@ -141,8 +152,7 @@ fn shorten_waiting<'s>(
     answered: &AnsweredCalls,
     budget: u64,
 ) -> Option<(Vec<usize>, CompactionState<'s>)> {
-    let waits = |atom: &usize| work.waits(*atom) && !work.atoms[*atom].pinned;
-    let waiting: Vec<usize> = (0..work.atoms.len()).filter(waits).collect();
+    let waiting = waiting_groups(work);
     let most = budget.saturating_sub(work.undroppable_tokens()) / 2 / (waiting.len() as u64).max(1);
     if waiting.iter().all(|atom| work.atom_tokens(*atom) <= most) {
         return None;
