@@ -247,7 +247,7 @@ pub fn hand_over(
     })
 }
 
-/// The other sentences of a text that contains these; none if there are no others.
+/// A text without these sentences; `None` if it consists of them.
 pub(in crate::filter) fn without_sentences<'t>(
     text: Cow<'t, str>,
     sentences: &[&str],

@@ -28,7 +28,7 @@ pub(super) const ANSWERING: &[&str] = &[
 ];
 
 impl Sentence {
-    /// `only give it when I ask`: names nothing itself, so that only the sentence before says what is meant.
+    /// Whether only the sentence before explains what this one is about: `only give it when I ask`.
     pub(super) fn refers_back(&self) -> bool {
         let pronouns = ["it", "them", "that", "this", "those", "these"];
         let opening = self.opening(0);

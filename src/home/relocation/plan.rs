@@ -39,7 +39,7 @@ pub struct HomePlan {
 }
 
 impl HomePlan {
-    /// Whether there are no changes.
+    /// Whether the plan is empty.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.moves.is_empty()
     }

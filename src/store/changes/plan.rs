@@ -21,7 +21,7 @@ pub struct PlannedChanges<'c> {
 }
 
 impl PlannedChanges<'_> {
-    /// Whether there are no changes.
+    /// Whether the plan is empty.
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty() && self.moves.is_empty()
     }

@@ -40,22 +40,21 @@ fn source<'a>(id: &'a str, role: Role, timestamp: &'a str, text: &'a str) -> Sum
 }
 
 /// Each message as a source of instructions, as a session provides it.
-fn instruction_sources<'a>(messages: &'a [SummarySource<'_>], given: bool) -> Vec<InstructionSource<'a>> {
-    let source = |message: &'a SummarySource<'_>| match given {
-        true => InstructionSource::Message {
+fn instruction_sources<'a>(
+    messages: &'a [SummarySource<'_>],
+    options: &ExtractOptions,
+) -> Vec<InstructionSource<'a>> {
+    let source = |message: &'a SummarySource<'_>| match options.style.instructions {
+        Instructions::Given(_) => InstructionSource::Message {
             role: message.role,
             id: message.tool.clone().unwrap_or_default(),
             text: Cow::Borrowed(&*message.text),
         },
-        false => InstructionSource::Detected(detected(&message.text, message.role).collect()),
+        _ => InstructionSource::Detected(detected(&message.text, message.role).collect()),
     };
     let speaks =
         |message: &&SummarySource<'_>| matches!(message.role, Role::User | Role::System | Role::Developer);
     messages.iter().filter(speaks).map(source).collect()
-}
-
-fn are_given(options: &ExtractOptions) -> bool {
-    matches!(options.style.instructions, Instructions::Given(_))
 }
 
 fn extract(
@@ -65,7 +64,7 @@ fn extract(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let rules = instruction_sources(rules_from, are_given(options));
+    let rules = instruction_sources(rules_from, options);
     super::extract(sources, &rules, previous, options, count)
 }
 
@@ -77,7 +76,7 @@ fn hand_over(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let rules = instruction_sources(rules_from, are_given(options));
+    let rules = instruction_sources(rules_from, options);
     super::hand_over(facts, sources, &rules, previous, options, count)
 }
 
@@ -87,10 +86,10 @@ fn instructions(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<Vec<Instruction>, SummaryFailure> {
-    let rules = instruction_sources(rules_from, are_given(options));
+    let rules = instruction_sources(rules_from, options);
     super::instructions(&rules, previous, options, count)
 }
 
 fn certain(rules_from: &[SummarySource<'_>]) -> Vec<Instruction> {
-    quoted_instructions::certain(&instruction_sources(rules_from, false), &[])
+    quoted_instructions::certain(&instruction_sources(rules_from, &ExtractOptions::new(1)), &[])
 }

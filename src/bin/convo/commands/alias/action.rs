@@ -56,8 +56,8 @@ pub enum AliasAction {
     ///
     /// Copies view and summary of the first session named by an ALIAS (default: those in the header) into the session,
     /// which must be empty, and points the ALIAS to it. The old log is kept and records the move; repeating the command
-    /// changes nothing. The shared name of an agent's main session is never a source. Exits with 1 if there is no history
-    /// to adopt.
+    /// changes nothing. The shared name of an agent's main session is never a source. Exits with 1 without a
+    /// history to adopt.
     Promote {
         /// Session without history
         name: String,
