@@ -237,6 +237,11 @@ impl<'s> CompactionState<'s> {
         }
     }
 
+    /// Whether the text of an item is not that of its message in the log.
+    pub fn is_edited(&self, at: usize) -> bool {
+        self.is_changed(at) || !matches!(self.view.items[at], Item::Line(_))
+    }
+
     /// Whether the line of an item is changed.
     pub fn is_changed(&self, at: usize) -> bool {
         self.bodies.contains_key(&at)

@@ -5,7 +5,6 @@ use super::super::state::{AtomLevel, CompactionState};
 use super::{EnoughFn, computed};
 use crate::model::json::{self, Dialect};
 use crate::model::message::ToolCall;
-use crate::model::view::Item;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +18,8 @@ pub fn run(work: &mut CompactionState<'_>, writers: &[String], enough: EnoughFn<
             return;
         }
         let id = work.id(newer);
-        if let Some(content) = work.elided(older, id, placeholders::repeated) {
-            work.edit(older, &[("content", Some(&content))], AtomLevel::Masked, "dedupe");
+        if let Some(shorter) = work.elided(older, &id, placeholders::repeated) {
+            work.reduce(older, shorter, AtomLevel::Masked, "dedupe");
         }
     }
 }
@@ -71,7 +70,7 @@ fn key(work: &CompactionState<'_>, at: usize) -> Option<CallKeyHash> {
         .into_iter()
         .for_each(|text| add(text));
     // An edited result must also match in its original text, which the placeholder's fingerprint describes.
-    if work.is_changed(at) || !matches!(work.view.items[at], Item::Line(_)) {
+    if work.is_edited(at) {
         let original = placeholders::content(&work.original(at)?)?;
         if original != shown {
             add(&original);

@@ -45,6 +45,11 @@ pub fn gain(work: &CompactionState<'_>, mask: &Mask) -> u64 {
 }
 
 fn gain_of(work: &CompactionState<'_>, at: usize, calls: &BTreeSet<usize>) -> u64 {
+    if calls.is_empty() {
+        return work
+            .elision_gain(at, &work.id(at), placeholders::result)
+            .unwrap_or(0);
+    }
     marked(work, at, calls).map_or(0, |(_, tokens)| work.items[at].now - tokens)
 }
 
@@ -86,17 +91,9 @@ pub fn marked(work: &CompactionState<'_>, at: usize, calls: &BTreeSet<usize>) ->
     work.tried(at, &[("tool_calls", Some(&arguments(work, at, calls)?))])
 }
 
-/// Least tokens of a partly elided result for replacing it whole. The placeholder's own length depends on the original
-/// text, which a stream lacks; store and stream must decide alike.
-const ELIDED: u64 = 96;
-
 /// The result as a placeholder, and its tokens.
 pub fn result(work: &CompactionState<'_>, at: usize) -> Option<(Vec<u8>, u64)> {
-    if work.unmarked(at)?.contains(placeholders::BEGINNING) && work.items[at].now < ELIDED {
-        return None;
-    }
-    let content = work.elided(at, work.id(at), placeholders::result)?;
-    work.tried(at, &[("content", Some(&content))])
+    work.elided(at, &work.id(at), placeholders::result)
 }
 
 /// The calls, with placeholders for the arguments of the chosen ones.

@@ -17,12 +17,22 @@ use super::sources::content_tokens;
 use super::state::{CompactionState, ResultCall};
 use crate::filter::phrase::one_line;
 use crate::model::json;
-use crate::model::message::ToolCall;
+use crate::model::message::{Message, ToolCall};
 use crate::model::threads::{self, over_cores};
 use std::borrow::Cow;
 
 /// Most characters and tokens of the error line in a placeholder.
 const LINE: (usize, u64) = (100, 40);
+
+/// Most tokens of a placeholder.
+const LONGEST: u64 = 96;
+
+/// Fewest tokens that a placeholder of a result must save. The placeholders of a text and of its edited version differ by
+/// fewer: in the digits of the sizes and of the fingerprint.
+const LEAST_GAIN: u64 = 8;
+
+/// Writes the placeholder of a result.
+pub type PlaceholderFn = fn(&placeholders::ResultPlaceholder<'_>) -> String;
 
 /// Whether the view is small enough.
 pub type EnoughFn<'e> = &'e dyn Fn(&CompactionState<'_>) -> bool;
@@ -121,23 +131,51 @@ impl CompactionState<'_> {
         }
     }
 
-    /// The placeholder of a result, with the facts of the message in the log.
-    pub fn elided(
+    /// A result as a placeholder with the facts of the message in the log, and its tokens; none if that saves too little.
+    pub fn elided(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Vec<u8>, u64)> {
+        match self.shown_elided(at, id, mark)? {
+            (Some(body), tokens) if !self.is_edited(at) => Some((body, tokens)),
+            _ => self.with_placeholder(at, &self.original(at)?, id, mark),
+        }
+    }
+
+    /// The tokens that a placeholder of a result saves, computed from the text in the view; none if they are too few.
+    ///
+    /// The placeholder itself describes the message in the log, which a stream lacks. It decides like a store because it
+    /// computes the same tokens.
+    pub fn elision_gain(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<u64> {
+        let (_, tokens) = self.shown_elided(at, id, mark)?;
+        Some(self.items[at].now - tokens)
+    }
+
+    /// A result as a placeholder with the facts of its text in the view, and its tokens; none if that saves too little.
+    /// The outcome of a partly elided result depends on the message in the log, so only the most tokens are known.
+    fn shown_elided(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Option<Vec<u8>>, u64)> {
+        let now = self.items[at].now;
+        if self.unmarked(at)?.contains(placeholders::BEGINNING) {
+            return (now >= LONGEST).then_some((None, LONGEST));
+        }
+        let (body, tokens) = self.with_placeholder(at, &self.message(at)?, id, mark)?;
+        (now - tokens >= LEAST_GAIN).then_some((Some(body), tokens))
+    }
+
+    /// The line of a result with a placeholder that describes this message, and its tokens; none if it is not smaller.
+    fn with_placeholder(
         &self,
         at: usize,
-        id: String,
-        mark: fn(&placeholders::ResultPlaceholder<'_>) -> String,
-    ) -> Option<Vec<u8>> {
-        let original = self.original(at)?;
-        let text = placeholders::content(&original)?;
+        described: &Message<'_>,
+        id: &str,
+        mark: PlaceholderFn,
+    ) -> Option<(Vec<u8>, u64)> {
+        let text = placeholders::content(described)?;
         let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
             outcome: &self.failure(at),
-            tokens: content_tokens(self, at, &original)
+            tokens: content_tokens(self, at, described)
                 .unwrap_or_else(|| self.counter.tokenizer().count(&text)),
             text: &text,
-            id: &id,
+            id,
         });
-        Some(json::quoted(&text))
+        self.tried(at, &[("content", Some(&json::quoted(&text)))])
     }
 }

@@ -1,12 +1,14 @@
 //! I4, I8 and I10: compaction is idempotent in the store and in a stream; nothing is lost; same input, same output.
 
-use super::super::CompactOptions;
+use super::super::state::CompactionState;
+use super::super::{CompactOptions, step};
 use super::case::{Case, Done, EVENT};
 use crate::filter::tests::histories::{materialized, sent};
 use crate::filter::{Plan, gc};
 use crate::model::session::{DerivedLine, Session};
 use crate::model::view::View;
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     let (dangling, was) = (View::replay(&done.after).dangling, &case.view.dangling);
@@ -16,6 +18,8 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
     prop_assert_eq!(sent(&stream), sent(&done.after));
     check_unchanged(case, &stream, "I4 in a stream")?;
     prop_assert_eq!(materialized(&stream), bytes);
+    let gains = [&done.after, &stream].map(|session| mask_gain(case, session));
+    prop_assert_eq!(gains[0], gains[1], "store and stream decide alike");
     // Messages appended since are kept, and everything else is restored.
     let mut restored = done.after.clone();
     restored.push_new(br#"{"role":"user","content":"since then"}"#);
@@ -38,6 +42,13 @@ pub fn hold(case: &Case, done: &Done) -> Result<(), TestCaseError> {
         prop_assert_eq!(sent(&kept), sent(&done.after), "I8: gc");
     }
     Ok(())
+}
+
+/// The gain of replacing the results of a session with placeholders, which decides whether that is done.
+fn mask_gain(case: &Case, session: &Session) -> u64 {
+    let view = View::replay(session);
+    let work = CompactionState::new(session, &view, case.counter(session), &HashSet::new());
+    step::mask::gain(&work, &case.options.mask)
 }
 
 /// Checks that a compacted session is not compacted again.
