@@ -269,7 +269,11 @@ fn found(
             }
             InstructionKind::Rule if has_new_value[at] => Some(Rank { doubt: 0, ..rank }),
             InstructionKind::Rule => Some(rank),
-            _ => Some(rank).filter(|_| found.was_quoted || changes_any()),
+            _ => Some(Rank {
+                is_usual: found.is_doubtful(doubtful),
+                ..rank
+            })
+            .filter(|_| found.was_quoted || changes_any()),
         });
     }
     let ranked = all.into_iter().zip(ranks).zip(changes).zip(replaced).zip(claims);

@@ -1,5 +1,6 @@
 //! Doubtful instructions: those whose words alone hardly read like a rule, of which a long conversation always has some.
 
+use super::super::detection::{InstructionKind, detected};
 use super::super::handoff::SessionFacts;
 use super::super::words::Sentence;
 use super::*;
@@ -35,7 +36,10 @@ fn few_doubtful_instructions_are_quoted_after_all_clear_ones() {
     let [clear, doubtful] = unseen();
     // Of the first ones, none changes another.
     let (clear, doubtful) = (&clear[..20], &doubtful[..40]);
-    let all = [clear, doubtful].concat();
+    let reads_like_a_rule =
+        |rule: &&str| detected(rule, Role::User).all(|found| found.kind == InstructionKind::Rule);
+    let rules: Vec<&str> = doubtful.iter().copied().filter(reads_like_a_rule).collect();
+    let all = [clear, &rules].concat();
     // Some read like changes, which have places of their own.
     assert!((8..=12).contains(&quoted(doubtful, None, 100_000).len()));
     let both = quoted(&all, None, 100_000);
@@ -65,6 +69,19 @@ fn sentences_with_a_form_come_before_newer_ones_that_only_read_like_a_rule() {
         quoted(&[firm, "Name branches after the ticket."], None, 17),
         [firm]
     );
+}
+
+#[test]
+fn a_clear_change_without_a_known_rule_comes_before_the_rules_within_half_of_the_budget() {
+    let rules = [
+        "Never quote a price without its currency.",
+        "Never sign a letter without my title.",
+    ];
+    let change = "It's only me in this chat these days, you can leave that away.";
+    let all = [rules[0], rules[1], change];
+    assert_eq!(quoted(&all, None, 100), all);
+    assert_eq!(quoted(&all, None, 31), [rules[1], change]);
+    assert_eq!(quoted(&all, None, 26), rules);
 }
 
 #[test]
