@@ -1,6 +1,7 @@
 //! Helpers for running work on several threads.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,46 +46,9 @@ pub fn each_piece<R: Send>(
     let for_each = (bytes / threads / PIECE).clamp(1, PIECES) * (1 + bytes / LARGE);
     let pieces = (threads * for_each).min(count);
     let piece = |nth: usize| each(count * nth / pieces..count * (nth + 1) / pieces);
-    let next = &AtomicUsize::new(0);
-    let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < pieces);
-    let (sender, receiver) = channel();
-    let work = |sender: Sender<(usize, R)>| {
-        while let Some(nth) = next() {
-            // The receiver lives until all results are sent.
-            let _ = sender.send((nth, piece(nth)));
-        }
-    };
-    let work = &work;
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(pieces))
-            .map(|_| sender.clone())
-            .map(|sender| scope.spawn(move || work(sender)))
-            .collect();
-        drop(sender);
-        let (mut early, mut due) = (BTreeMap::new(), 0);
-        let mut is_done = false;
-        while !is_done {
-            let own = next().map(|nth| (nth, piece(nth)));
-            is_done = own.is_none();
-            early.extend(own);
-            loop {
-                while let Some(result) = early.remove(&due) {
-                    take(result);
-                    due += 1;
-                }
-                let other = match is_done {
-                    true => receiver.recv().ok(),
-                    false => receiver.try_recv().ok(),
-                };
-                let Some(other) = other else { break };
-                early.extend([other]);
-            }
-        }
-        for other in others {
-            other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        }
+    let Ok(()) = each_result(pieces, threads, Taking::BetweenWork, piece, |_, result| {
+        take(result);
+        Ok::<(), Infallible>(())
     });
 }
 
@@ -115,26 +79,86 @@ pub fn in_parallel<T: Sync, R: Send>(threads: usize, items: &[T], each: impl Fn(
     if threads <= 1 || items.len() < 2 {
         return items.iter().map(each).collect();
     }
-    let next = AtomicUsize::new(0);
-    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let work = || {
-            let mut own = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(index) else { return own };
-                own.push((index, each(item)));
-            }
-        };
-        let others: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
-        let mut results = work();
-        for other in others {
-            let found = other.join();
-            results.extend(found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        results
+    let mut results = Vec::with_capacity(items.len());
+    let each = |nth: usize| each(&items[nth]);
+    let Ok(()) = each_result(items.len(), threads, Taking::BetweenWork, each, |_, result| {
+        results.push(result);
+        Ok::<(), Infallible>(())
     });
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
+    results
+}
+
+/// When [`each_result`] takes results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// In order, between two calls of `each`: the calling thread works too.
+    BetweenWork,
+    /// In order, each as soon as possible: the calling thread only takes results.
+    InOrder,
+    /// Like `InOrder`, but in the order in which they become available.
+    AsCompleted,
+}
+
+/// Calls `each` for every number in `0..count` on several threads, and passes each number with its result to `take` on the
+/// calling thread. An error of `take` stops the work.
+pub fn each_result<R: Send, E>(
+    count: usize,
+    threads: usize,
+    taking: Taking,
+    each: impl Fn(usize) -> R + Sync,
+    mut take: impl FnMut(usize, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let threads = threads.min(count);
+    if threads <= 1 {
+        return (0..count).try_for_each(|nth| take(nth, each(nth)));
+    }
+    let works = taking == Taking::BetweenWork;
+    let next = &AtomicUsize::new(0);
+    let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < count);
+    let (sender, receiver) = channel();
+    let work = |sender: Sender<(usize, R)>| {
+        while let Some(nth) = next() {
+            // After an error, nothing receives results.
+            if sender.send((nth, each(nth))).is_err() {
+                return;
+            }
+        }
+    };
+    let work = &work;
+    std::thread::scope(|scope| {
+        let receiver = receiver; // Dropped after an error, which ends the other threads.
+        let others: Vec<_> = std::iter::repeat_n(sender, threads - usize::from(works))
+            .map(|sender| scope.spawn(move || work(sender)))
+            .collect();
+        let (mut early, mut due) = (BTreeMap::new(), 0);
+        let mut is_done = false;
+        while !is_done {
+            let own = works.then(next).flatten().map(|nth| (nth, each(nth)));
+            is_done = own.is_none();
+            early.extend(own);
+            loop {
+                while let Some(first) = early.first_entry()
+                    && (taking == Taking::AsCompleted || *first.key() == due)
+                {
+                    let (nth, result) = first.remove_entry();
+                    take(nth, result)?;
+                    due += 1;
+                }
+                let other = match is_done {
+                    true => receiver.recv().ok(),
+                    false => receiver.try_recv().ok(),
+                };
+                let Some(other) = other else { break };
+                early.extend([other]);
+            }
+        }
+        for other in others {
+            other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -167,5 +191,32 @@ mod tests {
     fn a_panic_in_a_piece_ends_the_caller() {
         let each = |range: Range<usize>| assert!(!range.contains(&999), "the last number");
         each_piece(1000, SMALL, each, drop);
+    }
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_the_work() {
+        let slow = |nth: usize| {
+            if nth.is_multiple_of(50) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            nth * 2
+        };
+        let mut found = Vec::new();
+        let done = each_result(500, 4, Taking::InOrder, slow, |_, result| {
+            found.push(result);
+            Ok::<(), ()>(())
+        });
+        assert_eq!(
+            (done, found),
+            (Ok(()), (0..500).map(|nth| nth * 2).collect::<Vec<_>>())
+        );
+        for taking in [Taking::AsCompleted, Taking::BetweenWork] {
+            let mut count = 0;
+            let ended = each_result(500, 4, taking, slow, |_, _| {
+                count += 1;
+                if count == 3 { Err("enough") } else { Ok(()) }
+            });
+            assert_eq!((ended, count), (Err("enough"), 3));
+        }
     }
 }

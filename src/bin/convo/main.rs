@@ -17,7 +17,6 @@ mod key_args;
 mod output;
 mod overviews;
 mod owner;
-mod parallel;
 mod pipe;
 mod prices;
 mod programs;

@@ -9,10 +9,11 @@ mod sources;
 use super::Run;
 use crate::args::{SessionScope, TimeOptions};
 use crate::context::Context;
+use crate::output;
 use crate::terminal::time_format::Times;
-use crate::{output, parallel};
 use clap::Args;
 use convo::error::{Error, ErrorKind};
+use convo::model::threads::{Taking, cores, each_result};
 use convo::search::{Case, Pattern, PatternOptions, Query, TextKind};
 use print::{Printer, SearchOutput};
 use scan::SearchScan;
@@ -192,12 +193,18 @@ impl Run for SearchCommand {
             return Ok(());
         }
         let mut damaged = (0, 0);
+        let taking = match self.unordered {
+            true => Taking::AsCompleted,
+            false => Taking::InOrder,
+        };
         let write = |out: &mut dyn std::io::Write| {
-            parallel::each_result(
-                &sources,
-                !self.unordered,
-                |source| scan.source(source),
-                |source, scanned| {
+            each_result(
+                sources.len(),
+                cores(),
+                taking,
+                |nth| scan.source(&sources[nth]),
+                |nth, scanned| -> anyhow::Result<()> {
+                    let source = &sources[nth];
                     if let Some(error) = scanned.error {
                         source.report(context, &error, self.strict);
                     }

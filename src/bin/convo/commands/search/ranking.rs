@@ -5,11 +5,12 @@ use super::scan::SearchScan;
 use super::sources::SearchSource;
 use crate::context::Context;
 use crate::errors::named;
-use crate::parallel;
 use convo::error::Error;
 use convo::format::report::Report;
+use convo::model::threads::{Taking, cores, each_result};
 use convo::search::{Question, TermCounts, rank};
 use std::collections::HashSet;
+use std::convert::Infallible;
 
 /// A session that may contain words of the question.
 struct RankingCandidate<'s> {
@@ -30,13 +31,13 @@ pub fn run(
     let Some(question) = Question::new(question) else {
         return Err(Error::usage("--rank: no word in the question").into());
     };
-    let places: Vec<usize> = (0..sources.len()).collect();
     let (mut candidates, mut counted) = (Vec::new(), Vec::new());
-    parallel::each_result(
-        &places,
-        true,
+    let Ok(()) = each_result(
+        sources.len(),
+        cores(),
+        Taking::InOrder,
         |place| {
-            let source = &sources[*place];
+            let source = &sources[place];
             let mut found: Vec<(String, Option<String>, TermCounts)> = Vec::new();
             let mut report = Report::default();
             let read = scan.each(source, None, &mut report, &mut |format, session, row| {
@@ -49,7 +50,7 @@ pub fn run(
             (found, read.err())
         },
         |place, (found, error)| {
-            let source = &sources[*place];
+            let source = &sources[place];
             if let Some(error) = error {
                 source.report(context, &named(error, &source.label), scan.strict);
             }
@@ -57,9 +58,9 @@ pub fn run(
                 candidates.push(RankingCandidate { source, name, title });
                 counted.push(one);
             }
-            Ok(())
+            Ok::<(), Infallible>(())
         },
-    )?;
+    );
     let mut seen = HashSet::new();
     let ranked: Vec<_> = rank(&counted)
         .into_iter()
