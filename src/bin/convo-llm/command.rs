@@ -1,13 +1,9 @@
-//! Runs a command that answers a tool call. The command and its children are killed on timeout and when this program
-//! is interrupted.
+//! Runs a command that answers a tool call.
 
 use crate::interrupt::Interrupt;
-use crate::process::{describe_failure, piped, signal_group, tail};
-use rustix::process::Signal;
-use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use crate::process::{self, RunLimits, describe_failure};
+use std::process::Command;
+use std::time::Duration;
 
 /// The result of a command.
 #[derive(Debug)]
@@ -24,16 +20,10 @@ impl CommandOutcome {
 }
 
 /// Maximum size of a result in bytes: more would exceed any context window.
-const MAXIMUM: u64 = 4 << 20;
+const MAXIMUM: usize = 4 << 20;
 
 /// How many trailing bytes of standard error to include in a result.
 const TAIL: usize = 2048;
-
-/// How long to read output after the command exited.
-const GRACE: Duration = Duration::from_millis(500);
-
-/// How long to wait for the command to exit when this program is interrupted.
-const INTERRUPT_WAIT: Duration = Duration::from_millis(200);
 
 /// A shell command that answers the calls of a tool.
 pub struct ShellCommand<'t> {
@@ -45,51 +35,38 @@ pub struct ShellCommand<'t> {
     pub withheld: &'t [&'static str],
 }
 
-/// Runs a command with the arguments on its standard input.
+/// Runs a command with the arguments on its standard input. Ends this program if it is interrupted.
 pub fn run(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> CommandOutcome {
-    interrupt.hold();
-    let outcome = run_attended(command, arguments, interrupt);
-    if let Some(interrupted) = interrupt.release() {
-        interrupted.end_program();
-    }
-    outcome
-}
-
-fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interrupt) -> CommandOutcome {
-    let timeout = command.timeout;
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c").arg(command.line).env("CONVO_TOOL", command.tool);
     for name in command.withheld {
         shell.env_remove(name);
     }
-    let mut child = match piped(&mut shell).spawn() {
-        Ok(child) => child,
+    let limits = RunLimits {
+        timeout: command.timeout,
+        most: MAXIMUM,
+        tail: TAIL,
+        ends_children: true,
+        listen: &mut |_| {},
+    };
+    let ended = match process::run(
+        &mut shell,
+        format!("{arguments}\n").into_bytes(),
+        interrupt,
+        limits,
+    ) {
+        Ok(ended) => ended,
         Err(error) => return CommandOutcome::failed(format!("cannot start: {error}")),
     };
-    let (given, stderr) = start_io(&mut child, arguments);
-    let status = wait(&mut child, timeout, || interrupt.received().is_some());
-    if interrupt.received().is_some() {
-        signal_group(&child, Signal::TERM);
-        let _ = wait(&mut child, INTERRUPT_WAIT, || false);
-        signal_group(&child, Signal::KILL);
-        return CommandOutcome::failed("interrupted".to_string());
+    if let Some(interrupted) = ended.interrupted {
+        interrupted.end_program();
     }
-    // Background processes may hold the outputs open, so end the whole group.
-    signal_group(&child, Signal::TERM);
-    let given = given.recv_timeout(GRACE);
-    let stderr = stderr.recv_timeout(GRACE).unwrap_or_default();
-    signal_group(&child, Signal::KILL);
-    let late = status.is_none();
-    let status = status.or_else(|| child.wait().ok());
-    let given = match given {
-        Ok(bytes) if bytes.len() as u64 > MAXIMUM => {
-            return CommandOutcome::failed(format!("result longer than {MAXIMUM} bytes"));
-        }
-        Ok(bytes) => text(bytes),
-        Err(_) => String::new(),
-    };
-    let why = match status {
-        _ if late => format!("timed out after {} ms", timeout.as_millis()),
+    if ended.output.len() > MAXIMUM {
+        return CommandOutcome::failed(format!("result longer than {MAXIMUM} bytes"));
+    }
+    let given = text(ended.output);
+    let why = match ended.status {
+        _ if ended.is_late => format!("timed out after {} ms", command.timeout.as_millis()),
         Some(status) if status.success() => {
             return CommandOutcome {
                 text: given,
@@ -99,7 +76,7 @@ fn run_attended(command: &ShellCommand<'_>, arguments: &str, interrupt: &Interru
         Some(status) => describe_failure(status),
         None => "ended for an unknown reason".to_string(),
     };
-    let stderr = text(stderr);
+    let stderr = text(ended.stderr);
     let parts = [given.trim_end(), &why, stderr.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     CommandOutcome::failed(parts.join("\n"))
@@ -112,43 +89,4 @@ fn text(bytes: Vec<u8>) -> String {
         text.pop();
     }
     text
-}
-
-/// Writes the arguments and reads both outputs in separate threads, so that no order of reads and writes blocks.
-fn start_io(child: &mut Child, arguments: &str) -> (Receiver<Vec<u8>>, Receiver<Vec<u8>>) {
-    let (sender, given) = channel();
-    let (send_stderr, stderr) = channel();
-    if let Some(mut input) = child.stdin.take() {
-        let line = format!("{arguments}\n");
-        // A command may ignore its input.
-        std::thread::spawn(move || input.write_all(line.as_bytes()));
-    }
-    if let Some(output) = child.stdout.take() {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = output.take(MAXIMUM + 1).read_to_end(&mut bytes);
-            sender.send(bytes)
-        });
-    }
-    if let Some(output) = child.stderr.take() {
-        std::thread::spawn(move || send_stderr.send(tail(output, TAIL)));
-    }
-    (given, stderr)
-}
-
-/// Waits for the process to exit; none on timeout or when `stops` returns true.
-fn wait(child: &mut Child, timeout: Duration, stops: impl Fn() -> bool) -> Option<ExitStatus> {
-    let until = Instant::now() + timeout;
-    let mut pause = Duration::from_millis(1);
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() || stops() {
-            return None;
-        }
-        std::thread::sleep(pause.min(left));
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
 }

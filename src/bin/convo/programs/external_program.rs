@@ -1,18 +1,14 @@
-//! Runs an external program: passes a request on standard input and reads the answer from standard output. The
-//! program and its children are killed on timeout and when this program is interrupted.
+//! Runs an external program: passes a request on standard input and reads the answer from standard output.
 
 use crate::output::in_line;
 use crate::programs::interrupt::{Interrupt, Interrupted};
-use crate::programs::process::{describe_failure, piped, signal_group, tail};
+use crate::programs::process::{self, RunLimits, describe_failure};
 use crate::programs::{plugin, program_name};
 use convo::error::{Error, ErrorKind, reason};
-use rustix::process::Signal;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// A program as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,19 +122,6 @@ pub struct ProgramFailure {
 /// How many trailing bytes of standard error are kept.
 const TAIL: usize = 4096;
 
-/// Read size in bytes.
-const BLOCK: usize = 64 * 1024;
-
-/// How long a program may take to exit after a signal, and how long its output may stay open after its exit.
-const GRACE: Duration = Duration::from_millis(500);
-
-/// An event of an output reader.
-enum ReaderEvent {
-    Part(Vec<u8>),
-    End(io::Result<()>),
-    Stderr(Vec<u8>),
-}
-
 impl ExternalProgram {
     /// The name in messages.
     pub fn name(&self) -> String {
@@ -166,42 +149,25 @@ impl ExternalProgram {
             stderr: String::new(),
             interrupted: None,
         };
-        self.interrupt.hold();
-        let mut child = match piped(&mut self.command).spawn() {
-            Ok(child) => child,
-            Err(error) => {
-                self.interrupt.release();
-                return Err(failed(format!("cannot run: {}", reason(&error))));
-            }
-        };
-        let receiver = start_io(&mut child, request.to_vec());
-        let mut running = ProgramProcess {
-            child,
-            receiver,
-            interrupt: &self.interrupt,
-            interrupted: None,
-            status: None,
-            answer: Vec::new(),
-            end: None,
-            stderr: Vec::new(),
-            open: 2,
+        let limits = RunLimits {
+            timeout: requested.timeout,
             most: requested.most,
+            tail: TAIL,
+            ends_children: false,
             listen: requested.listen,
         };
-        running.watch(Instant::now() + requested.timeout);
-        let late = running.status.is_none();
-        running.end();
-        running.interrupted = running.interrupt.release();
-        let stderr = String::from_utf8_lossy(&running.stderr).into_owned();
-        let why = match (running.end, running.status) {
-            _ if running.interrupted.is_some() => "interrupted".to_string(),
-            _ if running.answer.len() > running.most => {
-                format!("output longer than {} bytes", running.most)
+        let ended = process::run(&mut self.command, request.to_vec(), &self.interrupt, limits)
+            .map_err(|error| failed(format!("cannot run: {}", reason(&error))))?;
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let why = match (ended.closed, ended.status) {
+            _ if ended.interrupted.is_some() => "interrupted".to_string(),
+            _ if ended.output.len() > requested.most => {
+                format!("output longer than {} bytes", requested.most)
             }
-            _ if late => format!("timed out after {}", span(requested.timeout)),
+            _ if ended.is_late => format!("timed out after {}", span(requested.timeout)),
             (Some(Ok(())), Some(status)) if status.success() => {
                 return Ok(ProgramAnswer {
-                    answer: running.answer,
+                    answer: ended.output,
                     stderr,
                 });
             }
@@ -213,7 +179,7 @@ impl ExternalProgram {
         let is_message = |line: &&str| !line.trim().is_empty() && !line.starts_with("hint: ");
         let last = stderr.lines().rev().find(is_message);
         let why = match last {
-            Some(last) if running.interrupted.is_none() => {
+            Some(last) if ended.interrupted.is_none() => {
                 // A plugin reports errors in the same form as this program.
                 let last = last.trim().trim_start_matches("convo: ");
                 let last = match &self.line {
@@ -227,130 +193,8 @@ impl ExternalProgram {
         Err(ProgramFailure {
             why,
             stderr,
-            interrupted: running.interrupted,
+            interrupted: ended.interrupted,
         })
-    }
-}
-
-/// Writes the request and reads both outputs in separate threads, so that no order or amount of output blocks.
-fn start_io(child: &mut Child, request: Vec<u8>) -> Receiver<ReaderEvent> {
-    let (sender, receiver) = channel();
-    if let Some(mut input) = child.stdin.take() {
-        // A program need not read the whole request; only its answer counts.
-        std::thread::spawn(move || input.write_all(&request));
-    }
-    if let Some(output) = child.stdout.take() {
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            let end = forward_output(output, &sender);
-            sender.send(ReaderEvent::End(end))
-        });
-    }
-    if let Some(stderr) = child.stderr.take() {
-        std::thread::spawn(move || sender.send(ReaderEvent::Stderr(tail(stderr, TAIL))));
-    }
-    receiver
-}
-
-/// Passes on a stream in blocks until the receiver is gone.
-fn forward_output(mut stream: impl Read, sender: &Sender<ReaderEvent>) -> io::Result<()> {
-    let mut buffer = vec![0; BLOCK];
-    loop {
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(read) => {
-                if sender.send(ReaderEvent::Part(buffer[..read].to_vec())).is_err() {
-                    return Ok(());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// A started program.
-struct ProgramProcess<'l> {
-    child: Child,
-    receiver: Receiver<ReaderEvent>,
-    interrupt: &'l Interrupt,
-    interrupted: Option<Interrupted>,
-    status: Option<ExitStatus>,
-    answer: Vec<u8>,
-    /// How its answer ended.
-    end: Option<io::Result<()>>,
-    stderr: Vec<u8>,
-    /// Number of open outputs.
-    open: u8,
-    most: usize,
-    listen: &'l mut dyn FnMut(&[u8]),
-}
-
-impl ProgramProcess<'_> {
-    /// Waits until the program exited and its outputs are closed, or until the deadline. After its exit, open outputs
-    /// get only a short grace period, because background processes may hold them.
-    fn watch(&mut self, mut until: Instant) {
-        let mut pause = Duration::from_millis(1);
-        loop {
-            if self.status.is_none()
-                && let Ok(Some(status)) = self.child.try_wait()
-            {
-                self.status = Some(status);
-                until = until.min(Instant::now() + GRACE);
-            }
-            if self.interrupted.is_none() {
-                self.interrupted = self.interrupt.received();
-                if self.interrupted.is_some() {
-                    return;
-                }
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            let over = self.answer.len() > self.most;
-            if left.is_zero() || over || self.status.is_some() && self.open == 0 {
-                return;
-            }
-            if self.open == 0 {
-                std::thread::sleep(pause.min(left));
-            } else if let Ok(event) = self.receiver.recv_timeout(pause.min(left)) {
-                self.handle(event);
-                continue;
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
-    }
-
-    fn handle(&mut self, event: ReaderEvent) {
-        match event {
-            ReaderEvent::Part(part) => {
-                if self.answer.len() <= self.most {
-                    self.answer.extend_from_slice(&part);
-                    (self.listen)(&part);
-                }
-            }
-            ReaderEvent::End(end) => {
-                self.open -= 1;
-                self.end = Some(end);
-            }
-            ReaderEvent::Stderr(stderr) => {
-                self.open -= 1;
-                self.stderr = stderr;
-            }
-        }
-    }
-
-    /// Kills the program and its remaining children.
-    fn end(&mut self) {
-        if self.status.is_none() {
-            signal_group(&self.child, Signal::TERM);
-            self.watch(Instant::now() + GRACE);
-        }
-        if self.status.is_none() || self.open > 0 {
-            signal_group(&self.child, Signal::KILL);
-            self.watch(Instant::now() + GRACE);
-        }
-        if self.status.is_none() {
-            self.status = self.child.wait().ok();
-        }
     }
 }
 
