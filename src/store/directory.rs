@@ -5,12 +5,13 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
 
 /// Mode of the directories of a store: access for the owner only.
 pub const DIR_MODE: u32 = 0o700;
@@ -370,4 +371,13 @@ impl AsFd for Directory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
+}
+
+/// Creates a temporary directory that only this user can read; it is removed on drop.
+pub fn temporary_dir() -> std::io::Result<TempDir> {
+    let mode = Permissions::from_mode(DIR_MODE);
+    tempfile::Builder::new()
+        .prefix("convo-")
+        .permissions(mode)
+        .tempdir()
 }

@@ -65,7 +65,7 @@ pub use alias::AliasClaim;
 pub use append::Appender;
 pub use append_or_continue::{AppendOutcome, Bounded, BoundedLine};
 pub use batch::{Batch, Staged};
-pub use directory::FileStat;
+pub use directory::{FileStat, temporary_dir};
 pub use gc::{Archived, GcOptions, Receipt};
 pub use link::{Continued, Successor};
 pub use log_end::truncated_line;

@@ -1,8 +1,8 @@
 //! Read-only access to a database, which never creates or changes files next to it.
 
-use super::database_copy::DatabaseCopy;
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::time;
+use convo::store::temporary_dir;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs;
@@ -10,6 +10,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+use tempfile::TempDir;
 
 /// An open database.
 pub struct Database {
@@ -17,7 +18,7 @@ pub struct Database {
     /// The file name without its directory.
     name: String,
     /// The temporary copy, if one is read.
-    _copy: Option<DatabaseCopy>,
+    _copy: Option<TempDir>,
     /// The file, if it is read without a lock, and its size and time when it was opened.
     alone: Option<(PathBuf, SizeAndTime)>,
     /// Whether the database uses a write-ahead log that does not exist.
@@ -182,7 +183,7 @@ impl Database {
 /// A connection to a database, or to a copy of it.
 struct OpenDatabase {
     connection: Connection,
-    copy: Option<DatabaseCopy>,
+    copy: Option<TempDir>,
     /// The file and its facts, if it is read without a lock.
     alone: Option<(PathBuf, SizeAndTime)>,
     is_logged: bool,
@@ -200,7 +201,7 @@ impl OpenDatabase {
             (_, Some(_)) if is_logged && let Ok(reader) = reader(path) => (reader, None),
             (Some(log), _) if is_logged => {
                 let copy = copy(path, &log)?;
-                (connect(&copy.path(), "mode=ro")?, Some(copy))
+                (connect(&copy.path().join(COPY), "mode=ro")?, Some(copy))
             }
             (None, _) if is_logged => {
                 alone = Some((path.to_path_buf(), facts(path)?));
@@ -416,10 +417,19 @@ fn changed() -> Error {
     error.hint("the output may be inconsistent; run the command again")
 }
 
-/// Copies a database and its log.
-fn copy(path: &Path, log: &Path) -> Result<DatabaseCopy> {
+/// The file name of a copy.
+const COPY: &str = "copy.db";
+
+/// Copies a database and the log of a program that died: reading it in place would create an index.
+fn copy(path: &Path, log: &Path) -> Result<TempDir> {
     let before = (facts(path)?, facts(log)?);
-    let copy = DatabaseCopy::of(path, log).map_err(|error| {
+    let copied = || {
+        let dir = temporary_dir()?;
+        fs::copy(path, dir.path().join(COPY))?;
+        fs::copy(log, dir.path().join(format!("{COPY}-wal")))?;
+        Ok(dir)
+    };
+    let copy = copied().map_err(|error| {
         Error::io("cannot copy the database to read its log", error).kind(ErrorKind::InputOutput)
     })?;
     // A checkpoint may have moved the log into the file meanwhile.

@@ -5,7 +5,6 @@
 mod agents;
 mod cursor;
 mod database;
-mod database_copy;
 mod goose;
 mod llm;
 mod opencode;

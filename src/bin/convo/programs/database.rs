@@ -5,15 +5,15 @@ use crate::errors::named;
 use crate::output::path_name;
 use convo::error::{Error, ErrorKind, Result};
 use convo::model::{json, key, time};
+use convo::store::temporary_dir;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{PoisonError, RwLock};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
 
 /// The name of the plugin.
 pub const PLUGIN: &str = "sqlite";
@@ -151,9 +151,9 @@ pub fn records(path: &Path, id: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Temporary files in a directory that is removed on drop.
+/// Temporary files in a directory that is created on first use and removed on drop.
 #[derive(Default)]
-pub struct ScratchDirectory(RwLock<Option<PathBuf>>);
+pub struct ScratchDirectory(OnceLock<TempDir>);
 
 impl ScratchDirectory {
     /// Writes the records of a session to a file.
@@ -170,39 +170,19 @@ impl ScratchDirectory {
     ///
     /// # Errors
     /// [`ErrorKind::InputOutput`] if it cannot be made.
-    pub fn dir(&self) -> Result<PathBuf> {
-        let mut dir = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(match &*dir {
-            Some(dir) => dir.clone(),
-            None => dir.insert(new_dir().map_err(temporary)?).clone(),
-        })
+    pub fn dir(&self) -> Result<&Path> {
+        if let Some(dir) = self.0.get() {
+            return Ok(dir.path());
+        }
+        // If another thread is faster, this one is removed.
+        let new = temporary_dir().map_err(temporary)?;
+        Ok(self.0.get_or_init(|| new).path())
     }
 }
 
 /// The error for a temporary file that cannot be written.
 pub fn temporary(error: std::io::Error) -> Error {
     Error::io("cannot write a temporary file", error).kind(ErrorKind::InputOutput)
-}
-
-impl Drop for ScratchDirectory {
-    fn drop(&mut self) {
-        let dir = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(dir) = dir.take() {
-            let _ = std::fs::remove_dir_all(dir); // else the system cleans up
-        }
-    }
-}
-
-/// A directory that only the user can read.
-fn new_dir() -> std::io::Result<PathBuf> {
-    let mut nth = 0;
-    loop {
-        let dir = std::env::temp_dir().join(format!("convo-{}-{nth}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && nth < 1000 => nth += 1,
-            built => return built.map(|()| dir),
-        }
-    }
 }
 
 /// Passes each line that the plugin prints for a database to `line`, until that returns false.

@@ -190,8 +190,8 @@ fn take_rows(copies: &Copies, at: &str, work: &mut [ArchiveSession]) -> anyhow::
         };
         let mut take = |row: database::DatabaseRow, records: Vec<u8>| {
             match stale.remove(&row.id) {
-                Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, &dir),
-                Some(nth) => work[nth].take_row(copies, at, &row, &records, &dir),
+                Some(nth) if records.is_empty() => work[nth].fail_row(copies, at, &row, dir),
+                Some(nth) => work[nth].take_row(copies, at, &row, &records, dir),
                 None => {}
             }
             true

@@ -1,16 +1,17 @@
 //! Installs a session in another program's directory: writes the file, then the index.
 
 use super::handoff_session::HandoffSession;
-use super::new_files::{DIR_MODE, write_index, write_new};
+use super::new_files::{write_index, write_new};
 use super::undo;
 use crate::context::Context;
 use crate::errors::named;
 use crate::homes::complete_changes;
 use crate::output::path_name;
 use crate::owner::refuse_other_owner;
+use crate::programs::database::temporary;
 use convo::error::{Error, ErrorKind};
 use convo::home::AcceptMode;
-use convo::store::{make_dirs, sync_file};
+use convo::store::{sync_file, temporary_dir};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
@@ -81,10 +82,9 @@ pub fn install(context: &Context, ready: HandoffSession<'_>, is_dry: bool, json:
 
 /// Runs the program's import command.
 fn import(context: &Context, ready: &mut HandoffSession<'_>, command: &[&str]) -> anyhow::Result<()> {
-    let dir = std::env::temp_dir().join(format!("convo-handoff-{}", ready.id));
-    let file = dir.join("session.json");
-    make_dirs(&dir, DIR_MODE)?;
-    let done = write_new(context, &file, &ready.bytes).and_then(|()| {
+    let dir = temporary_dir().map_err(temporary)?;
+    let file = dir.path().join("session.json");
+    let printed = write_new(context, &file, &ready.bytes).and_then(|()| {
         let ran = Command::new(command[0])
             .args(&command[1..])
             .arg(&file)
@@ -113,9 +113,7 @@ fn import(context: &Context, ready: &mut HandoffSession<'_>, command: &[&str]) -
             }
             Ok(output) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         }
-    });
-    let _ = std::fs::remove_dir_all(&dir);
-    let printed = done?;
+    })?;
     // goose assigns its own session id.
     if ready.to.name == "goose" {
         let words = printed.split(|c: char| c.is_whitespace() || "()'\"".contains(c));

@@ -9,9 +9,6 @@ use convo::format::{self, Format, WritePurpose};
 use convo::model::session::Session;
 use convo::model::view::View;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -42,7 +39,13 @@ pub fn page(
 
 fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBuf> {
     let cannot_write = |error| Error::io("cannot write a temporary page", error);
-    let (mut file, path) = private_file().map_err(cannot_write)?;
+    let file = tempfile::Builder::new()
+        .prefix("convo-")
+        .suffix(".html")
+        .tempfile()
+        .map_err(cannot_write)?;
+    // The browser reads it later.
+    let (mut file, path) = file.keep().map_err(|error| cannot_write(error.error))?;
     let how = (WritePurpose::Context, options);
     format::write_page(
         Format::Html,
@@ -53,20 +56,6 @@ fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBu
         &mut Report::default(),
     )?;
     Ok(path)
-}
-
-/// Creates a file in the temporary directory, readable only by this user.
-fn private_file() -> io::Result<(File, PathBuf)> {
-    let own = std::process::id();
-    for nth in 0.. {
-        let path = std::env::temp_dir().join(format!("convo-{own}-{nth}.html"));
-        let mut options = File::options();
-        match options.write(true).create_new(true).mode(0o600).open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            file => return Ok((file?, path)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Returns the commands that open a page, in the order to try.
