@@ -18,6 +18,7 @@ use super::session::{Class, Session};
 use super::{json, time};
 use crate::model::event;
 use crate::model::named_enum::named_enum;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -37,22 +38,25 @@ named_enum! {
     }
 }
 
-/// The failed attempts of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The failed attempts of a session. Caches omit what lists do not print.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Health {
     /// Consecutive failures since the last success.
     pub failures: u64,
     /// Whether the retry limit was exceeded.
     pub degraded: bool,
     /// Time of the last failure, RFC 3339.
+    #[serde(skip)]
     pub failed_at: Option<String>,
     /// Earliest time of the next attempt, RFC 3339.
     pub next_attempt_at: Option<String>,
     /// Error message of the last failure.
+    #[serde(skip)]
     pub why: Option<String>,
     /// Whether a user or assistant message follows the failure.
     pub turn_since: bool,
     /// Line of the `attempt` event.
+    #[serde(skip)]
     pub line: Option<usize>,
 }
 

@@ -4,9 +4,10 @@ use crate::model::message::{Category, Role};
 use crate::model::named_enum::named_enum;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
+use serde::{Deserialize, Serialize};
 
 /// A title, and its origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Title {
     /// The title, complete.
     pub text: String,
@@ -16,7 +17,7 @@ pub struct Title {
 
 named_enum! {
     /// The origin of a title.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
     pub enum TitleSource {
         /// The title in the header.
         Title = "title",

@@ -58,6 +58,17 @@ pub struct CacheEntry<'c> {
     pub payload: &'c [u8],
 }
 
+/// Where the data of a file comes from.
+#[derive(Debug)]
+pub enum CacheState<'c> {
+    /// From the cache.
+    Cached(CacheEntry<'c>),
+    /// From the file; with its encoding for the cache.
+    Read(Identity, Vec<u8>),
+    /// From the file, which may still be changing.
+    Unstable,
+}
+
 /// The entries of a cache by file name.
 #[derive(Debug, Default)]
 pub struct CacheEntries<'c>(HashMap<&'c [u8], CacheEntry<'c>>);
@@ -72,6 +83,35 @@ impl<'c> CacheEntries<'c> {
     pub fn get(&self, name: &[u8], facts: &FileStat) -> Option<CacheEntry<'c>> {
         let entry = self.0.get(name).copied();
         entry.filter(|entry| entry.identity == Identity::of(facts))
+    }
+
+    /// The entries of all files that were found, each with its size in bytes, for a cache that had `size` bytes; none if
+    /// writing it is not worthwhile. A first cache needs changed files of `minimum` bytes.
+    pub fn rewritten<'f, F, N: AsRef<[u8]>>(
+        &self,
+        version: &str,
+        (size, minimum): (usize, u64),
+        found: impl Iterator<Item = (F, u64, &'f CacheState<'f>)> + Clone,
+        name: impl Fn(F) -> N,
+    ) -> Option<CacheWriter> {
+        let is_changed = |state: &CacheState<'_>| matches!(state, CacheState::Read(..));
+        let changed = found.clone().filter(|(.., state)| is_changed(state));
+        let bytes: u64 = changed.clone().map(|(_, bytes, _)| bytes).sum();
+        let (changed, all) = (changed.count(), found.clone().count());
+        // Reading a file costs about as much as writing a few hundred entries, or its own size.
+        let is_worthwhile = changed > 0 && (changed * 512 >= all || bytes >= size as u64);
+        if size == 0 && bytes < minimum || !is_worthwhile && self.len().saturating_sub(all) * 4 <= all {
+            return None;
+        }
+        let mut writer = CacheWriter::new(version, size);
+        for (file, _, state) in found {
+            match state {
+                CacheState::Cached(entry) => writer.push(name(file).as_ref(), entry.identity, entry.payload),
+                CacheState::Read(identity, payload) => writer.push(name(file).as_ref(), *identity, payload),
+                CacheState::Unstable => {}
+            }
+        }
+        Some(writer)
     }
 
     /// Number of entries.
@@ -119,14 +159,6 @@ fn entries<'c>(bytes: &'c [u8], version: &str) -> Option<HashMap<&'c [u8], Cache
 fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
-}
-
-/// Whether rewriting a cache of `size` bytes is worthwhile: `changed` files with `bytes` bytes were read, of `all`
-/// files; `known` entries were in the cache.
-pub fn is_worthwhile(changed: usize, bytes: u64, all: usize, known: usize, size: usize) -> bool {
-    // Reading a file costs about as much as writing a few hundred entries, or its own size.
-    let is_worth = changed > 0 && (changed * 512 >= all || bytes >= size as u64);
-    is_worth || known.saturating_sub(all) * 4 > all
 }
 
 /// A cache being written.

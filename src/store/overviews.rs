@@ -1,18 +1,19 @@
 //! Caches the overviews of sessions for lists.
 
-use super::cache::{CacheEntries, CacheEntry, CacheWriter, Identity, is_worthwhile, read};
+use super::cache::{CacheEntries, CacheState, CacheWriter, Identity, read};
 use super::directory::{Directory, FileStat};
 use super::network::CACHE;
 use super::{Store, atomic, log_name};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::format::report::Report;
 use crate::model::session::Session;
+use crate::model::threads::{cores, in_parallel};
 
 /// The file in the cache.
 const FILE: &str = "overviews";
 
 /// The version of the entries.
-const VERSION: &str = "overview 2";
+const VERSION: &str = "overview 3";
 
 /// Minimum number of sessions per thread.
 const SHARE: usize = 64;
@@ -39,13 +40,7 @@ pub struct OverviewCallbacks<'r, T> {
 }
 
 /// The result for one session.
-enum OverviewResult<'c, T> {
-    /// Found in the cache.
-    Cached(Overviewed<T>, CacheEntry<'c>),
-    /// Read, with its bytes for the cache unless its times are too recent.
-    Read(Overviewed<T>, Option<(Identity, Vec<u8>)>),
-    Failed(Error),
-}
+type OverviewResult<'c, T> = Result<(Overviewed<T>, CacheState<'c>)>;
 
 impl Store {
     /// All sessions of the store, unsorted, with their overviews. An unreadable session gives an error of its own.
@@ -63,26 +58,21 @@ impl Store {
         let bytes = cache().unwrap_or_default();
         let cached = CacheEntries::read(&bytes, VERSION);
         let one = |id: &String| self.overview(sessions, id, now, &cached, reading);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.min(1 + names.len() / SHARE);
-        let share = names.len().div_ceil(threads).max(1);
-        let found: Vec<OverviewResult<'_, T>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = names
-                .chunks(share)
-                .map(|names| scope.spawn(|| names.iter().filter_map(one).collect::<Vec<_>>()))
-                .collect();
-            let joined = workers.into_iter().map(|worker| worker.join());
-            joined
-                .flat_map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
+        let threads = cores().min(1 + names.len() / SHARE);
+        let shares: Vec<&[String]> = names.chunks(names.len().div_ceil(threads).max(1)).collect();
+        let found = in_parallel(threads, &shares, |names| {
+            names.iter().filter_map(one).collect::<Vec<_>>()
         });
-        self.keep_overviews(&found, cached.len(), bytes.len());
+        let found: Vec<OverviewResult<'_, T>> = found.into_iter().flat_map(Vec::into_iter).collect();
+        let states = found.iter().flatten();
+        let states = states.map(|(overview, state)| (&overview.id, overview.bytes, state));
+        if let Some(writer) = cached.rewritten(VERSION, (bytes.len(), 0), states, |id| id) {
+            // An error only costs time.
+            let _ = self.keep_overviews(writer);
+        }
         Ok(found
             .into_iter()
-            .map(|found| match found {
-                OverviewResult::Cached(overview, _) | OverviewResult::Read(overview, _) => Ok(overview),
-                OverviewResult::Failed(error) => Err(error),
-            })
+            .map(|found| found.map(|(overview, _)| overview))
             .collect())
     }
 
@@ -96,7 +86,7 @@ impl Store {
     ) -> Option<OverviewResult<'c, T>> {
         let facts = match sessions.facts(log_name(id)) {
             Ok(facts) => facts.filter(|facts| facts.regular)?,
-            Err(error) => return Some(OverviewResult::Failed(error)),
+            Err(error) => return Some(Err(error)),
         };
         let overviewed = |value| Overviewed {
             id: id.to_string(),
@@ -106,7 +96,7 @@ impl Store {
         if let Some(entry) = cached.get(id.as_bytes(), &facts)
             && let Some(value) = (reading.decode)(entry.payload)
         {
-            return Some(OverviewResult::Cached(overviewed(value), entry));
+            return Some(Ok((overviewed(value), CacheState::Cached(entry))));
         }
         let read = || -> Result<(u64, T)> {
             let reader = self.reader(id)?;
@@ -119,44 +109,23 @@ impl Store {
             // Bytes of an unfinished append may become valid later without a change of the file's metadata.
             Ok((length, value)) => {
                 let identity = Identity::stable(&facts, now).filter(|_| length == facts.size);
-                let kept = identity.map(|identity| (identity, (reading.encode)(&value)));
-                OverviewResult::Read(overviewed(value), kept)
+                let state = identity.map_or(CacheState::Unstable, |identity| {
+                    CacheState::Read(identity, (reading.encode)(&value))
+                });
+                Ok((overviewed(value), state))
             }
             // Removed since the names were listed.
             Err(error) if error.kind == ErrorKind::NotFound => return None,
-            Err(error) => OverviewResult::Failed(error),
+            Err(error) => Err(error),
         })
     }
 
-    /// Rewrites the cache if enough has changed. Errors are ignored, because they only cost time.
-    fn keep_overviews<T>(&self, found: &[OverviewResult<'_, T>], known: usize, size: usize) {
-        let changed = found.iter().filter_map(|found| match found {
-            OverviewResult::Read(overview, Some(_)) => Some(overview.bytes),
-            _ => None,
-        });
-        if !is_worthwhile(changed.clone().count(), changed.sum(), found.len(), known, size) {
-            return;
+    fn keep_overviews(&self, writer: CacheWriter) -> Result<()> {
+        self.directory().make(CACHE)?;
+        match self.directory().inner(CACHE)? {
+            Some(cache) => writer.keep(&cache, FILE),
+            None => Ok(()),
         }
-        let mut writer = CacheWriter::new(VERSION, size);
-        for found in found {
-            match found {
-                OverviewResult::Cached(overview, entry) => {
-                    writer.push(overview.id.as_bytes(), entry.identity, entry.payload);
-                }
-                OverviewResult::Read(overview, Some((identity, payload))) => {
-                    writer.push(overview.id.as_bytes(), *identity, payload);
-                }
-                OverviewResult::Read(_, None) | OverviewResult::Failed(_) => {}
-            }
-        }
-        let write = || -> Result<()> {
-            self.directory().make(CACHE)?;
-            match self.directory().inner(CACHE)? {
-                Some(cache) => writer.keep(&cache, FILE),
-                None => Ok(()),
-            }
-        };
-        let _ = write();
     }
 
     /// Removes cached overviews, because some of their data is about to be purged.

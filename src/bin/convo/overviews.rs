@@ -46,9 +46,8 @@ impl<'c> OverviewReader<'c> {
         Ok(Overview::of(session, damaged, counter))
     }
 
-    /// Decodes a cached overview, and drops counts of another tokenizer; none if the tokens must be counted.
-    pub fn known(&self, bytes: &[u8]) -> Option<Overview> {
-        let mut overview = Overview::decode(bytes)?;
+    /// Drops counts of another tokenizer from a cached overview; none if the tokens must be counted.
+    pub fn known(&self, mut overview: Overview) -> Option<Overview> {
         overview.tokens = overview.tokens.filter(|(_, name)| *name == self.tokenizer);
         let suffices = self.tokenizer_args.is_none() || overview.tokens.is_some();
         suffices.then_some(overview)
@@ -59,7 +58,7 @@ impl<'c> OverviewReader<'c> {
         let output = &self.context.output;
         let read = self.context.store()?.overviews(&OverviewCallbacks {
             // Boxed because large lists are moved and sorted.
-            decode: &|bytes| self.known(bytes).map(Box::new),
+            decode: &|bytes| self.known(Overview::decode(bytes)?).map(Box::new),
             read: &|id, session, damaged| Ok(Box::new(self.read(id, session, damaged)?)),
             encode: &|overview| overview.encode(),
         })?;

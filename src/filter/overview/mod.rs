@@ -14,12 +14,13 @@ pub use crate::model::title::{Title, TitleSource};
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use crate::tokens::usage::of_item;
+use serde::{Deserialize, Serialize};
 
 /// The header member that holds the tags of a session.
 pub const TAGS: &str = "tags";
 
 /// The facts of one session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Overview {
     /// The id in the header.
     pub id: Option<String>,
@@ -66,7 +67,7 @@ pub struct Overview {
 }
 
 /// Members of the header about the chain of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ChainFacts {
     /// Position in the chain.
     pub index: Option<u64>,

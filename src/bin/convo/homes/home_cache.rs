@@ -8,11 +8,11 @@ use convo::error::Result;
 use convo::filter::overview::Overview;
 use convo::home::{FileKind, HomeProgram, Transcript};
 use convo::store::FileStat;
-use convo::store::cache::{CacheEntries, CacheEntry, CacheLocation, CacheWriter, Identity, is_worthwhile};
+use convo::store::cache::{CacheEntries, CacheLocation, CacheState, CacheWriter, Identity};
 use std::os::unix::ffi::OsStrExt;
 
 /// The version of the entries.
-const VERSION: &str = "homes 3";
+const VERSION: &str = "homes 4";
 
 /// Below this number of bytes, reading the files is faster than using a cache.
 const MINIMUM: u64 = 4 << 20;
@@ -92,13 +92,6 @@ pub struct FileSessions<'c> {
     state: CacheState<'c>,
 }
 
-enum CacheState<'c> {
-    Cached(CacheEntry<'c>),
-    Read(Identity, Vec<u8>),
-    /// The file may still be changing.
-    Unstable,
-}
-
 impl HomeCache {
     /// Opens the cache; empty if it is not used.
     pub fn open(is_used: bool) -> HomeCache {
@@ -116,30 +109,19 @@ impl HomeCache {
 
     /// Writes the cache if it saves time. `found` contains all files.
     pub fn keep(&self, entries: &CacheEntries<'_>, found: &[(&Transcript, &FileSessions<'_>)]) {
-        let read = found
-            .iter()
-            .filter(|(_, found)| matches!(found.state, CacheState::Read(..)));
-        let size = |file: &Transcript| match file.kind {
-            // Reading a database starts a program.
-            FileKind::Database => file.bytes.max(MINIMUM),
-            _ => file.bytes,
-        };
-        let bytes = read.clone().map(|(file, _)| size(file)).sum();
-        let is_small = self.0.is_empty() && bytes < MINIMUM;
-        if is_small || !is_worthwhile(read.count(), bytes, found.len(), entries.len(), self.0.len()) {
-            return;
+        let states = found.iter().map(|(file, found)| {
+            let bytes = match file.kind {
+                // Reading a database starts a program.
+                FileKind::Database => file.bytes.max(MINIMUM),
+                _ => file.bytes,
+            };
+            (*file, bytes, &found.state)
+        });
+        if let Some(writer) = entries.rewritten(VERSION, (self.0.len(), MINIMUM), states, name)
+            && let Some(place) = cache_location()
+        {
+            place.keep(writer);
         }
-        let Some(place) = cache_location() else { return };
-        let mut writer = CacheWriter::new(VERSION, self.0.len());
-        for (file, found) in found {
-            let name = name(file);
-            match &found.state {
-                CacheState::Cached(entry) => writer.push(&name, entry.identity, entry.payload),
-                CacheState::Read(identity, payload) => writer.push(&name, *identity, payload),
-                CacheState::Unstable => {}
-            }
-        }
-        place.keep(writer);
     }
 }
 
@@ -221,32 +203,11 @@ fn name(file: &Transcript) -> Vec<u8> {
 }
 
 fn encode(sessions: &[FileSession]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (row, overview) in sessions {
-        let row = row.as_ref().map(DatabaseRow::written).unwrap_or_default();
-        for part in [row, overview.encode()] {
-            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(&part);
-        }
-    }
-    bytes
+    postcard::to_allocvec(sessions).unwrap_or_default()
 }
 
-fn decode(mut bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<FileSession>> {
-    let mut part = || {
-        let (length, rest) = bytes.split_first_chunk::<8>()?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (part, rest) = rest.split_at_checked(length)?;
-        bytes = rest;
-        Some(part)
-    };
-    let mut sessions = Vec::new();
-    while let Some(row) = part() {
-        let row = match row {
-            [] => None,
-            row => Some(DatabaseRow::read(row)?),
-        };
-        sessions.push((row, reader.known(part()?)?));
-    }
-    bytes.is_empty().then_some(sessions)
+fn decode(bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<FileSession>> {
+    let sessions: Vec<FileSession> = postcard::from_bytes(bytes).ok()?;
+    let known = |(row, overview)| Some((row, reader.known(overview)?));
+    sessions.into_iter().map(known).collect()
 }
