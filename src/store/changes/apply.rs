@@ -3,10 +3,9 @@
 use super::journal::{Journal, JournalEntry, names};
 use super::plan::{PlannedChanges, WriteNewContent};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::key::hex;
+use crate::model::key::HashWriter;
 use crate::store::atomic;
 use crate::store::directory::Directory;
-use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
@@ -153,7 +152,7 @@ pub fn undoing<'c>(directory: &'c Directory, journal: &'c Journal) -> Result<Pla
             })
         });
         let path = moved.unwrap_or_else(|| path.clone());
-        let mut sum = ChangeHasher::default();
+        let mut sum = HashWriter::default();
         let read = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut sum));
         match read {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -186,26 +185,4 @@ pub fn split_path(path: &Path) -> Result<(Directory, &OsStr)> {
         return Err(unsafe_path());
     };
     Ok((Directory::open(parent)?, name))
-}
-
-/// A writer that computes the SHA-256 of its input.
-#[derive(Default)]
-pub struct ChangeHasher(Sha256);
-
-impl ChangeHasher {
-    /// The digest in hexadecimal.
-    pub fn hex(self) -> String {
-        hex(&self.0.finalize())
-    }
-}
-
-impl Write for ChangeHasher {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

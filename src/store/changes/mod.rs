@@ -6,7 +6,6 @@ mod apply;
 mod journal;
 mod plan;
 
-pub use apply::ChangeHasher;
 pub use journal::{Journal, JournalEntry};
 pub use plan::{PlannedChanges, WriteNewContent};
 
@@ -15,6 +14,7 @@ use super::directory::{DIR_MODE, Directory, FILE_MODE, FileStat};
 use super::lock::{Lock, lock};
 use super::replace_file::{copy_metadata, refuse_writers};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::key::HashWriter;
 use apply::split_path;
 use journal::{COMMITTED, DONE, PLANNED};
 use rustix::fs::OFlags;
@@ -146,7 +146,7 @@ impl Journals {
             let file = file.ok_or_else(missing)?;
             let facts = FileStat::of(&file).map_err(|error| Error::io(path.display(), error))?;
             refuse_writers(&file, &path.display().to_string())?;
-            let mut sum = ChangeHasher::default();
+            let mut sum = HashWriter::default();
             content(&mut sum)?;
             read.push((directory, name, file, facts, sum.hex()));
         }

@@ -16,7 +16,7 @@ use convo::error::{Error, Result};
 use convo::format::Format;
 use convo::format::slim::image::{Image, StoreImage};
 use convo::format::slim::{self, PartNames, RecordShares, Slim as Slimming};
-use convo::store::changes::ChangeHasher;
+use convo::model::key::HashWriter;
 use images::ImageArgs;
 use report::{SlimReport, SlimRow};
 use source::SlimSource;
@@ -143,7 +143,7 @@ impl OpenedInput {
 
     /// Returns the bytes by kind and the checksum of the result.
     fn shares(&mut self, images: &ImageArgs<'_>) -> Result<(RecordShares, String)> {
-        let mut sum = ChangeHasher::default();
+        let mut sum = HashWriter::default();
         let shares = self.write(images, &mut sum)?;
         Ok((shares, sum.hex()))
     }

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::homes::{self, HomeFile};
 use crate::input::regular;
 use convo::error::{Error, ErrorKind, Result};
-use convo::store::changes::ChangeHasher;
+use convo::model::key::HashWriter;
 use convo::store::{FileStat, Rewrite, refuse_writers, sync_file, write_atomically};
 use std::fs::File;
 use std::io::Write;
@@ -133,7 +133,7 @@ impl SlimCommand {
             let error = Error::new(ErrorKind::NotFound, "not a session in the home of a program");
             return Err(at(error.hint("a suffix keeps the original: move FILE+SUFFIX back")).into());
         };
-        let mut sum = ChangeHasher::default();
+        let mut sum = HashWriter::default();
         let read = std::io::copy(&mut &target.file, &mut sum);
         read.map_err(|error| at(Error::io("cannot read", error)))?;
         let original = homes::original(context, own, &sum.hex()).map_err(at)?;
