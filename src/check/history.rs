@@ -1,13 +1,16 @@
 //! A history under repair: elements with their origins, and the loop that repairs one rule after another until no
 //! repairable violation is left.
 
-use super::finding::{ApiViolation, Findings, Repair};
+use super::finding::{ApiViolation, Findings, Repair, RepairMode};
 use super::ids::IdGenerator;
 use super::options::CheckOptions;
 use super::raw::merged;
 use super::rules::{ALTERNATE, Severity, TableRule};
 use crate::format::request::Api;
 use std::borrow::Cow;
+
+/// The placeholder for messages before the first one of the user.
+pub(super) const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
 /// Maximum number of rounds; violations that remain are reported.
 const ROUNDS: usize = 200;
@@ -165,29 +168,54 @@ impl<'a, P: Provider> History<'a, '_, P> {
 
     /// Inserts an element before another; the number of elements is the end.
     pub(super) fn insert(&mut self, before: usize, raw: Vec<u8>, id: String) {
-        let piece = HistoryElement {
-            facts: P::facts(&raw),
-            raw: Cow::Owned(raw),
-            from: Vec::new(),
-            notes: Vec::new(),
-            id: Some(id),
-            changed: true,
-        };
-        self.inserted.push((before, piece));
+        self.place(before, raw, Vec::new(), Some(id));
     }
 
     /// Moves an element before another, with new bytes.
     pub(super) fn shift(&mut self, index: usize, before: usize, raw: Vec<u8>) {
+        let piece = &self.pieces[index];
+        let (from, id) = (piece.from.clone(), piece.id.clone());
+        self.place(before, raw, from, id);
+        self.remove(index);
+    }
+
+    /// Drops the droppable elements before the first one of the user; if there is none, or on request, inserts a
+    /// placeholder instead.
+    pub(super) fn begin(
+        &mut self,
+        rule: TableRule,
+        first: Option<usize>,
+        is_droppable: impl Fn(&P::Facts) -> bool,
+        what: &str,
+        placeholder: Vec<u8>,
+    ) {
+        match first.filter(|_| self.repair.mode != Some(RepairMode::Stub)) {
+            Some(first) => {
+                for index in 0..first {
+                    if is_droppable(&self.pieces[index].facts) {
+                        self.remove(index);
+                        self.record_change(rule, index, what);
+                    }
+                }
+            }
+            None => {
+                let id = self.ids.message("beginning", rule.id, 0);
+                self.insert(0, placeholder, id);
+                self.record_change(rule, 0, "inserted a placeholder for the missing beginning");
+            }
+        }
+    }
+
+    fn place(&mut self, before: usize, raw: Vec<u8>, from: Vec<usize>, id: Option<String>) {
         let piece = HistoryElement {
             facts: P::facts(&raw),
             raw: Cow::Owned(raw),
-            from: self.pieces[index].from.clone(),
+            from,
             notes: Vec::new(),
-            id: self.pieces[index].id.clone(),
+            id,
             changed: true,
         };
         self.inserted.push((before, piece));
-        self.remove(index);
     }
 
     /// Moves an element before another, with new bytes that include parts of the elements `others`.

@@ -1,15 +1,13 @@
 //! Repairs roles, and the start and end of a history.
 
 use super::blocks::AnthropicHistory;
-use super::facts::{AnthropicRole, CheckedBlock, loop_start};
-use crate::check::finding::{ApiViolation, RepairMode};
+use super::facts::{AnthropicFacts, AnthropicRole, CheckedBlock, loop_start};
+use crate::check::finding::ApiViolation;
+use crate::check::history::BEGINNING;
 use crate::check::raw::set;
 use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted};
 use std::collections::{HashSet, VecDeque};
-
-/// The placeholder for a missing start of a history.
-const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
 /// Repairs invalid roles: results of role `tool` become user messages; instructions move to the system field or, after
 /// the start, become user messages.
@@ -91,38 +89,17 @@ fn as_result(raw: &[u8], id: &str, is_result: bool) -> Vec<u8> {
     set(raw, &changes)
 }
 
-/// Drops the messages before the first message that the user wrote; if there is none, or on request, inserts a
-/// placeholder instead.
+/// Begins with the first message that the user wrote.
 pub(super) fn beginning(rule: TableRule, history: &mut AnthropicHistory<'_, '_>) {
-    let own = |role: AnthropicRole, blocks: &[CheckedBlock]| {
-        role == AnthropicRole::User
-            && (blocks.is_empty()
-                || blocks
-                    .iter()
-                    .any(|block| !matches!(block, CheckedBlock::Result(_))))
-    };
-    let first = history
-        .pieces
-        .iter()
-        .position(|piece| own(piece.facts.role, &piece.facts.blocks));
-    match first.filter(|_| history.repair.mode != Some(RepairMode::Stub)) {
-        Some(first) => {
-            for index in (0..first)
-                .filter(|index| history.pieces[*index].facts.role != AnthropicRole::System)
-                .collect::<Vec<_>>()
-            {
-                history.remove(index);
-                history.record_change(rule, index, "dropped the messages before the first user message");
-            }
-        }
-        None => {
-            let mut message = ObjectBuilder::default();
-            message.text("role", "user").text("content", BEGINNING);
-            let id = history.ids.message("beginning", rule.id, 0);
-            history.insert(0, message.finish(), id);
-            history.record_change(rule, 0, "inserted a placeholder for the missing beginning");
-        }
-    }
+    let own = |block: &CheckedBlock| !matches!(block, CheckedBlock::Result(_));
+    let first = history.facts(0).position(|facts| {
+        facts.role == AnthropicRole::User && (facts.blocks.is_empty() || facts.blocks.iter().any(own))
+    });
+    let mut message = ObjectBuilder::default();
+    message.text("role", "user").text("content", BEGINNING);
+    let is_droppable = |facts: &AnthropicFacts| facts.role != AnthropicRole::System;
+    let what = "dropped the messages before the first user message";
+    history.begin(rule, first, is_droppable, what, message.finish());
 }
 
 /// Drops an open loop that does not start with thinking.

@@ -3,7 +3,8 @@
 use super::facts::{GeminiPart, GeminiRole};
 use super::parts::{TurnHistory, parts, with_parts};
 use super::responses;
-use crate::check::finding::{ApiViolation, RepairMode};
+use crate::check::finding::ApiViolation;
+use crate::check::history::BEGINNING;
 use crate::check::raw::set;
 use crate::check::rules::TableRule;
 use crate::model::json::{self, ObjectBuilder, array, quoted, wrapped};
@@ -11,9 +12,6 @@ use std::collections::HashSet;
 
 /// The value that the API accepts in place of a missing signature (gemini-cli, `geminiChat.ts`).
 const PLACEHOLDER: &[u8] = b"\"skip_thought_signature_validator\"";
-
-/// The placeholder for a missing start of a history.
-const BEGINNING: &str = "[convo: the beginning of the conversation is left out]";
 
 pub(super) fn repair(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
     match rule.id {
@@ -93,30 +91,17 @@ fn empty(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiVio
     }
 }
 
-/// Drops the turns before the first turn that the user wrote; if there is none, or on request, inserts a placeholder
-/// instead.
+/// Begins with the first turn that the user wrote.
 fn beginning(rule: TableRule, history: &mut TurnHistory<'_, '_>) {
     let own = |part: &GeminiPart| !matches!(part, GeminiPart::Response(_));
-    let first = history.pieces.iter().position(|piece| {
-        piece.facts.role == GeminiRole::User
-            && (piece.facts.parts.is_empty() || piece.facts.parts.iter().any(own))
+    let first = history.facts(0).position(|facts| {
+        facts.role == GeminiRole::User && (facts.parts.is_empty() || facts.parts.iter().any(own))
     });
-    match first.filter(|_| history.repair.mode != Some(RepairMode::Stub)) {
-        Some(first) => {
-            for index in 0..first {
-                history.remove(index);
-                history.record_change(rule, index, "dropped the contents before the first of the user");
-            }
-        }
-        None => {
-            let mut turn = ObjectBuilder::default();
-            turn.text("role", "user")
-                .raw("parts", array([wrapped("text", quoted(BEGINNING))]));
-            let id = history.ids.message("beginning", rule.id, 0);
-            history.insert(0, turn.finish(), id);
-            history.record_change(rule, 0, "inserted a placeholder for the missing beginning");
-        }
-    }
+    let mut turn = ObjectBuilder::default();
+    turn.text("role", "user")
+        .raw("parts", array([wrapped("text", quoted(BEGINNING))]));
+    let what = "dropped the contents before the first of the user";
+    history.begin(rule, first, |_| true, what, turn.finish());
 }
 
 fn signatures(rule: TableRule, history: &mut TurnHistory<'_, '_>, findings: &[&ApiViolation]) {
