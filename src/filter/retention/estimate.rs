@@ -44,8 +44,7 @@ impl Cost for TurnEstimate {
         if summary.is_empty() {
             return 0;
         }
-        let quoted = quoted(summary);
-        length(&String::from_utf8_lossy(&quoted))
+        turn_size(&quoted(summary))
     }
 
     fn summary(&self, text: &str) -> u64 {

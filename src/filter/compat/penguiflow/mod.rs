@@ -15,6 +15,7 @@ use super::super::compact::event::{InsertedSummary, ItemChange};
 use super::choice::{Precedence, ViewChanges};
 use super::history::CompatHistory;
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::retention::{Cost, LinkedTurns, ShownMemory, TurnEstimate};
 use crate::model::json;
 use crate::model::retention::Overflow;
 use std::collections::VecDeque;
@@ -125,8 +126,8 @@ impl MemoryZone {
         self.size = self.turns.iter().map(|turn| turn.size).sum();
     }
 
-    fn list(&self) -> payload::JsonList {
-        payload::JsonList {
+    fn list(&self) -> LinkedTurns {
+        LinkedTurns {
             turns: self.turns.len() as u64,
             size: self.size,
         }
@@ -244,12 +245,15 @@ impl PenguiflowMemory {
 
     /// Estimates the context size; `shown` includes pending turns and the summary.
     fn estimate(&self, shown: bool, summary: u64) -> u64 {
-        let pending = if shown {
-            self.pending.list()
-        } else {
-            payload::JsonList::default()
+        let mut memory = ShownMemory {
+            recent: self.recent.list(),
+            ..ShownMemory::default()
         };
-        payload::context(self.recent.list(), pending, if shown { summary } else { 0 })
+        if shown {
+            memory.pending = self.pending.list();
+            memory.summary = summary;
+        }
+        TurnEstimate::default().context(&memory)
     }
 
     /// Drops turns until the total is met. Returns none if the policy is `error`, else whether the total is met.
@@ -267,13 +271,7 @@ impl PenguiflowMemory {
                 Overflow::TruncateOldest => rules == Precedence::Convo,
                 Overflow::Error => false,
             };
-        let encoded = |summary: &str| {
-            if summary.is_empty() {
-                0
-            } else {
-                payload::quoted(summary)
-            }
-        };
+        let encoded = |summary: &str| TurnEstimate::default().summary_size(summary);
         let mut summary = encoded(&self.summary);
         let mut size = self.estimate(shown, summary);
         while options.total > 0 && size > options.total {

@@ -2,43 +2,18 @@
 //! members.
 
 use super::super::history::CompatHistory;
+use crate::filter::retention::{Cost, LinkedTurns, TurnEstimate};
 use crate::model::json::{self, Dialect};
 use crate::model::message::Role;
 use std::collections::HashMap;
 
 /// Estimates the tokens of a text as PenguiFlow does.
 pub fn estimate(text: &str) -> u64 {
-    tokens(text.chars().count() as u64)
-}
-
-fn tokens(characters: u64) -> u64 {
-    characters / 4 + 1
-}
-
-/// Turns of one part of the context.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct JsonList {
-    /// Number of turns.
-    pub turns: u64,
-    /// Total size in code points.
-    pub size: u64,
-}
-
-/// Estimates the tokens of a context with a summary of `summary` code points, quotes included; 0 means no summary.
-pub(super) fn context(recent: JsonList, pending: JsonList, summary: u64) -> u64 {
-    let list = |list: JsonList| list.size + 2 * list.turns.saturating_sub(1);
-    let mut size = length(r#"{"recent_turns": []}"#) + list(recent);
-    if pending.turns > 0 {
-        size += length(r#""pending_turns": [], "#) + list(pending);
-    }
-    if summary > 0 {
-        size += length(r#", "summary": "#) + summary;
-    }
-    tokens(size)
+    TurnEstimate::default().summary(text)
 }
 
 /// The maximum code points of a summary, quotes included, in a context with these turns.
-pub(super) fn maximum_summary(recent: JsonList, total: u64) -> u64 {
+pub(super) fn maximum_summary(recent: LinkedTurns, total: u64) -> u64 {
     let list = recent.size + 2 * recent.turns.saturating_sub(1);
     let frame = length(r#"{"recent_turns": []}"#) + length(r#", "summary": "#);
     total.saturating_mul(4).saturating_sub(1 + frame + list)
