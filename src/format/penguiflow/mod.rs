@@ -38,7 +38,6 @@ mod write;
 
 pub use config::{memory, snapshot, with_memory};
 pub use digest::{Observation, digest};
-pub use python::float_text;
 pub use read::read;
 pub use state::{PenguiflowState, PlacedTurn};
 pub use turn::{PenguiflowTurn, TurnZone, artifacts};

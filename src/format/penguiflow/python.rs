@@ -1,6 +1,7 @@
 //! JSON in the encoding of Python's `json.dumps(..., ensure_ascii=False)`.
 
 use crate::model::json::{self, Dialect, push_text, quoted};
+use crate::model::scope::float_text;
 
 /// Whether Python treats a value as false: `null`, `false`, 0, and empty values.
 pub fn is_false(raw: &[u8]) -> bool {
@@ -14,19 +15,6 @@ pub fn is_false(raw: &[u8]) -> bool {
 
 /// Deeper values keep the order of their members.
 const DEEPEST: usize = 128;
-
-/// A float in the form of Python's `repr`: the shortest text that parses to it, always recognizable as a float.
-pub fn float_text(value: f64) -> String {
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if !(-4..16).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
-    }
-    let plain = value.to_string();
-    if plain.contains('.') { plain } else { plain + ".0" }
-}
 
 /// Encodes a value like Python, keeping the order of members.
 pub(super) fn encode_value(value: &[u8]) -> Vec<u8> {

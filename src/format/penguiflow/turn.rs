@@ -7,6 +7,7 @@ use crate::model::json::{self, Dialect, ObjectBuilder, push_text, quoted};
 use crate::model::message::{Message, Role};
 use crate::model::named_enum::named_enum;
 use crate::model::record::Record;
+use crate::model::scope::float_text;
 use crate::model::time;
 use std::borrow::Cow;
 
@@ -120,7 +121,7 @@ impl PenguiflowTurn {
                 None => {
                     let time = messages.iter().rev().find_map(Message::timestamp);
                     let seconds = time.and_then(|time| time::epoch(&time)).unwrap_or(0.0);
-                    python::float_text(seconds).into_bytes()
+                    float_text(seconds).into_bytes()
                 }
             },
         }
@@ -335,7 +336,7 @@ pub(super) fn lines(
 /// A number that JSON cannot represent is only kept in the original text.
 fn number_of(seconds: f64) -> Vec<u8> {
     let seconds = if seconds.is_finite() { seconds } else { 0.0 };
-    python::float_text(seconds).into_bytes()
+    float_text(seconds).into_bytes()
 }
 
 fn messages(read: &TurnMembers<'_>, own: &[u8], time: Option<&str>) -> [Vec<u8>; 2] {

@@ -25,6 +25,7 @@ pub use inbound_message::{InboundMessage, ScopeSettings};
 pub use inbound_scope::{Dimension, Inbound};
 pub use key_codec::is_hashed;
 pub use key_request::{KeyAnswer, KeyRequest};
+pub use value::float_text;
 
 use super::json::{self, Dialect, ObjectBuilder};
 use crate::error::{Error, Result};

@@ -17,16 +17,20 @@ fn number(raw: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(if raw == "-0" { "0" } else { raw }));
     }
     let number: f64 = raw.parse().ok().filter(|number: &f64| number.is_finite())?;
-    // The shortest digits that parse to this number, in positional notation from 0.0001 up to 10^16.
-    let scientific = format!("{number:e}");
-    let (digits, exponent) = scientific.split_once('e')?;
-    let exponent: i32 = exponent.parse().ok()?;
-    if number == 0.0 || (-4..16).contains(&exponent) {
-        let plain = format!("{number}");
-        return Some(Cow::Owned(if plain.contains('.') { plain } else { plain + ".0" }));
+    Some(Cow::Owned(float_text(number)))
+}
+
+/// A float in the form of Python's `repr`: the shortest text that parses to it, always recognizable as a float.
+pub fn float_text(value: f64) -> String {
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    Some(Cow::Owned(format!("{digits}e{sign}{:02}", exponent.abs())))
+    let plain = value.to_string();
+    if plain.contains('.') { plain } else { plain + ".0" }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-use super::super::{Observation, digest, float_text, reply, request};
+use super::super::{Observation, digest, reply, request};
 use super::{fixture, rewritten, rows, session, state, through_lines};
+use crate::model::scope::float_text;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
