@@ -255,6 +255,30 @@ pub fn local_day(time: &str) -> Option<String> {
     Some(moment.to_zoned(TimeZone::system()).date().to_string())
 }
 
+/// Parses a duration: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
+///
+/// # Errors
+/// What was expected.
+pub fn duration(text: &str) -> std::result::Result<Duration, String> {
+    const EXPECTED: &str = "expected a duration, e.g. 500ms, 10s, 6h, 7d";
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 7 * 86_400_000,
+        _ => return Err(EXPECTED.to_string()),
+    };
+    let number: u64 = number.parse().map_err(|_| EXPECTED.to_string())?;
+    number
+        .checked_mul(factor)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "duration too long".to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,8 @@
 //! The command line of `convo llm`. The plugin and `convo generate`, which writes its manual page, both compile this file;
-//! so it depends on clap alone.
+//! so it depends on clap and the library alone.
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
+use convo::model::time;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -201,26 +202,15 @@ pub struct ReplyOutputArgs {
 
 /// A span of time: a number and `ms`, `s`, `m` or `h`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a duration, e.g. 500ms, 10s, 5m, 1h".to_string();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor: u64 = match unit {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    match number.checked_mul(factor) {
-        Some(0) => Err("expected more than 0".to_string()),
-        Some(time) if time <= LONGEST => Ok(Duration::from_millis(time)),
-        _ => Err("too long".to_string()),
+    match time::duration(text) {
+        Ok(Duration::ZERO) => Err("expected more than 0".to_string()),
+        Ok(time) if time > LONGEST => Err("too long".to_string()),
+        duration => duration,
     }
 }
 
-/// The longest time span in milliseconds: a week.
-const LONGEST: u64 = 7 * 86_400_000;
+/// The longest time span: a week.
+const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 
 /// Checks a temperature; it is sent as written.
 pub fn temperature(text: &str) -> Result<String, String> {

@@ -18,6 +18,7 @@ use convo::error::Error;
 use convo::format::Format;
 use convo::model::json::quoted;
 use convo::model::retention::RetentionPolicy;
+pub use convo::model::time::duration;
 use convo::tokens::Tokenizer;
 pub use damage::DamageArgs;
 pub use following::Following;
@@ -321,27 +322,6 @@ fn target(name: &str) -> Result<TargetFormat, String> {
         "same" => Ok(TargetFormat::Same),
         name => writable(name).map(TargetFormat::Format),
     }
-}
-
-/// Parses a duration: a number and `ms`, `s`, `m`, `h`, `d` or `w`; a bare number is seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str = "expected a duration, e.g. 500ms, 10s, 6h, 7d";
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor: u64 = match unit {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        "w" => 7 * 86_400_000,
-        _ => return Err(EXPECTED.to_string()),
-    };
-    let number: u64 = number.parse().map_err(|_| EXPECTED.to_string())?;
-    number
-        .checked_mul(factor)
-        .map(Duration::from_millis)
-        .ok_or_else(|| "duration too long".to_string())
 }
 
 /// Parses a `key=value` pair; the value is JSON if it parses as JSON, otherwise text.
