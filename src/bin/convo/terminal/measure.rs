@@ -13,42 +13,33 @@ pub fn columns_of(text: &str) -> usize {
 
 /// Cuts a text at its start to fit the columns, with an ellipsis. For paths, whose file name says most.
 pub fn cut_start(text: &str, columns: usize) -> String {
-    if text.len() <= columns || columns_of(text) <= columns {
-        return text.to_string();
-    }
-    let mut start = text.len();
-    let mut width = 0;
-    for (at, c) in text.char_indices().rev() {
-        width += columns_of(c.encode_utf8(&mut [0; 4]));
-        if width >= columns {
-            break;
-        }
-        start = at;
-    }
-    match columns {
-        0 => String::new(),
-        _ => format!("…{}", text[start..].trim_start()),
+    match fitting(text, text.chars().rev(), columns) {
+        None => text.to_string(),
+        Some(_) if columns == 0 => String::new(),
+        Some(length) => format!("…{}", text[text.len() - length..].trim_start()),
     }
 }
 
 /// Cuts a text at its end to fit the columns, with an ellipsis.
 pub fn cut(text: &str, columns: usize) -> String {
+    match fitting(text, text.chars(), columns) {
+        None => text.to_string(),
+        Some(_) if columns == 0 => String::new(),
+        Some(length) => format!("{}…", text[..length].trim_end()),
+    }
+}
+
+/// The length of the first of these characters of a text that fit the columns with an ellipsis; none if the whole text fits.
+fn fitting(text: &str, characters: impl Iterator<Item = char>, columns: usize) -> Option<usize> {
     if text.len() <= columns || columns_of(text) <= columns {
-        return text.to_string();
+        return None;
     }
-    let mut end = 0;
     let mut width = 0;
-    for (at, c) in text.char_indices() {
+    let fits = |c: &char| {
         width += columns_of(c.encode_utf8(&mut [0; 4]));
-        if width >= columns {
-            break;
-        }
-        end = at + c.len_utf8();
-    }
-    match columns {
-        0 => String::new(),
-        _ => format!("{}…", text[..end].trim_end()),
-    }
+        width < columns
+    };
+    Some(characters.take_while(fits).map(char::len_utf8).sum())
 }
 
 /// Formats a count: `1 message`, `1,234 messages`.
