@@ -249,30 +249,24 @@ impl Store {
 
     /// The first line of a session's log with its newline. A log always has its first line, which never changes.
     pub fn first_line(&self, id: &str) -> Result<Vec<u8>> {
-        let name = log_name(key::checked_id(id)?);
-        let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
-        let file = sessions
-            .file(&name, OFlags::RDONLY)?
-            .ok_or_else(|| no_session(id))?;
-        let mut line = Vec::new();
-        BufReader::with_capacity(FIRST_LINE, file)
-            .read_until(b'\n', &mut line)
-            .map_err(|error| Error::io(sessions.shown(&name), error))?;
-        Ok(line)
+        self.read_log(id, |file| {
+            let mut line = Vec::new();
+            BufReader::with_capacity(FIRST_LINE, file).read_until(b'\n', &mut line)?;
+            Ok(line)
+        })
     }
 
     /// The last line of a session's log without newline and checksum; empty if it is long.
     pub fn last_line(&self, id: &str) -> Result<Vec<u8>> {
+        let line = self.read_log(id, |file| log_end::last_line(&file, file.metadata()?.len()))?;
+        Ok(log::strip(&line).into_owned())
+    }
+
+    fn read_log<T>(&self, id: &str, read: impl FnOnce(File) -> std::io::Result<T>) -> Result<T> {
         let name = log_name(key::checked_id(id)?);
         let sessions = self.sessions()?.ok_or_else(|| no_session(id))?;
-        let file = sessions
-            .file(&name, OFlags::RDONLY)?
-            .ok_or_else(|| no_session(id))?;
-        let read = file
-            .metadata()
-            .and_then(|about| log_end::last_line(&file, about.len()));
-        let line = read.map_err(|error| Error::io(sessions.shown(&name), error))?;
-        Ok(log::strip(&line).into_owned())
+        let file = sessions.file(&name, OFlags::RDONLY)?;
+        read(file.ok_or_else(|| no_session(id))?).map_err(|error| Error::io(sessions.shown(&name), error))
     }
 
     /// Fails if the id of a new session is used as a session id or alias.
