@@ -1,6 +1,7 @@
 //! Converts a message of a thread to records: one for the message, and one for each result it contains.
 
 use super::part::{self, ResolvedPart};
+use super::turn::TurnMetadata;
 use convo::model::json::{self, ObjectBuilder, array, quoted};
 use convo::model::key;
 use std::collections::VecDeque;
@@ -19,34 +20,6 @@ pub struct StoredMessage {
     pub parts: Vec<ResolvedPart>,
     /// The turn that ended with this message.
     pub turn: Option<TurnMetadata>,
-}
-
-#[derive(Clone)]
-pub struct TurnMetadata {
-    /// The time when it began.
-    pub time: Option<String>,
-    pub model: Option<String>,
-    /// Tokens it used: an object.
-    pub usage: Option<Vec<u8>>,
-    /// Other metadata: an object.
-    pub rest: Vec<u8>,
-}
-
-impl TurnMetadata {
-    pub fn add_metadata(&self, message: &mut ObjectBuilder, own: &mut ObjectBuilder) {
-        if let Some(time) = &self.time {
-            message.text("timestamp", time);
-        }
-        if let Some(model) = &self.model {
-            message.text("model", model);
-        }
-        if let Some(usage) = &self.usage {
-            message.raw("usage", usage);
-        }
-        if part::is_filled(&self.rest) {
-            own.raw("turn", &self.rest);
-        }
-    }
 }
 
 /// Generated ids of calls without an id, with the names of their tools, until their results are read.

@@ -16,6 +16,7 @@ mod message;
 mod part;
 mod responses;
 mod threads;
+mod turn;
 
 use super::database::Database;
 use super::system::{DatabaseSystem, SystemRow};

@@ -3,7 +3,8 @@
 use super::super::database::{self, Database, number, time};
 use super::super::session_lines;
 use super::super::system::SystemRow;
-use super::message::{self, NAME, OpenCallIds, TurnMetadata};
+use super::message::{self, NAME, OpenCallIds};
+use super::turn::{self, TurnMetadata};
 use super::{attachment, threads};
 use convo::error::Result;
 use convo::format::report::{Loss, Report};
@@ -107,63 +108,28 @@ struct Response {
     is_traced: bool,
 }
 
-/// Columns that later versions added.
-const LATER: [&str; 8] = [
-    "resolved_model", "reasoning", "options_json", "response_json", "schema_id", "duration_ms",
-    "token_details", "prompt_json",
-];
-
 fn responses(database: &Database, row: &SystemRow) -> Result<Vec<Response>> {
     let there = database.columns("responses")?;
-    let column = |name: &str| match there.iter().any(|column| column == name) {
+    let later = ["reasoning", "prompt_json"].map(|name| match there.iter().any(|column| column == name) {
         true => format!("t.{name}"),
         false => "NULL".to_string(),
-    };
-    let mut columns: Vec<String> = ["id", "prompt", "system", "response", "model", "datetime_utc"]
-        .map(|name| format!("t.{name}"))
-        .to_vec();
-    columns.extend(["input_tokens", "output_tokens"].map(column));
-    columns.extend(LATER.map(column));
-    let query = format!("{} ORDER BY 1", all(database, &columns.join(", "))?);
+    });
+    let columns = format!(
+        "t.id, t.prompt, t.system, t.response, {}, {}",
+        later.join(", "),
+        turn::columns(database, "responses")?
+    );
+    let query = format!("{} ORDER BY 1", all(database, &columns)?);
     database.all(&query, &[&row.id], |row| {
         let text = |column| Ok::<_, rusqlite::Error>(database::text(row, column)?.unwrap_or_default());
-        let json = |column| {
-            Ok::<_, rusqlite::Error>(
-                database::bytes(row, column)?
-                    .as_deref()
-                    .and_then(session_lines::value),
-            )
-        };
-        let filled = |value: &Vec<u8>| !matches!(value.as_slice(), b"null" | b"{}");
-        let (model, resolved) = (database::text(row, 4)?, database::text(row, 8)?);
-        let mut rest = ObjectBuilder::default();
-        if let (Some(model), Some(_)) = (&model, &resolved) {
-            rest.text("model", model);
-        }
-        for (name, column) in [("options", 10), ("response", 11)] {
-            if let Some(value) = json(column)?.filter(filled) {
-                rest.raw(name, value);
-            }
-        }
-        if let Some(schema) = database::text(row, 12)? {
-            rest.text("schema", &schema);
-        }
-        if let Some(duration) = number(row, 13)? {
-            rest.raw("duration_ms", duration.to_string());
-        }
         Ok(Response {
             id: text(0)?,
             prompt: text(1)?,
             system: text(2)?,
             response: text(3)?,
-            reasoning: text(9)?,
-            is_traced: json(15)?.is_some_and(|value| filled(&value)),
-            turn: TurnMetadata {
-                time: time(row, 5)?,
-                model: resolved.or(model),
-                usage: threads::usage(row, [6, 7, 14])?,
-                rest: rest.finish(),
-            },
+            reasoning: text(4)?,
+            is_traced: turn::filled(row, 5)?.is_some(),
+            turn: TurnMetadata::read(row, 6, ObjectBuilder::default())?,
         })
     })
 }

@@ -4,8 +4,9 @@
 use super::super::database::{self, Database, number, time};
 use super::super::session_lines::{self, LineageMember, NOWHERE, object};
 use super::super::system::SystemRow;
-use super::message::{self, NAME, OpenCallIds, StoredMessage, TurnMetadata};
+use super::message::{self, NAME, OpenCallIds, StoredMessage};
 use super::part;
+use super::turn::{self, TurnMetadata};
 use convo::error::{Error, ErrorKind, Result};
 use convo::format::report::Report;
 use convo::format::workspace::Workspace;
@@ -153,25 +154,18 @@ fn chain(
 
 /// Returns the turns of a thread by their last messages, and these messages in order.
 fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, TurnMetadata>)> {
-    let there = database.columns("turns")?;
-    let others = [
-        "resolved_model", "options_json", "schema_id", "token_details", "duration_ms", "response_json",
-    ];
-    let others = others.map(|name| match there.iter().any(|column| column == name) {
-        true => format!("t.{name}"),
-        false => "NULL".to_string(),
-    });
     let (from, key) = database.by("turns", "thread_id")?;
     let query = format!(
-        "SELECT t.tip_message_hash, t.id, t.model, t.input_tokens, t.output_tokens, t.datetime_utc, {} FROM {from} \
-         WHERE {key} = ?1 ORDER BY t.id",
-        others.join(", ")
+        "SELECT t.tip_message_hash, t.id, {} FROM {from} WHERE {key} = ?1 ORDER BY t.id",
+        turn::columns(database, "turns")?
     );
     let mut tips = Vec::new();
     let mut turns = HashMap::new();
     let rows = database.all(&query, &[id], |row| {
         let tip = database::text(row, 0)?;
-        Ok((tip, turn(row)?))
+        let mut rest = ObjectBuilder::default();
+        rest.text("id", &database::text(row, 1)?.unwrap_or_default());
+        Ok((tip, TurnMetadata::read(row, 2, rest)?))
     })?;
     for (tip, turn) in rows {
         if let Some(tip) = tip.filter(|tip| !tip.is_empty()) {
@@ -180,54 +174,6 @@ fn turns(database: &Database, id: &str) -> Result<(Vec<String>, HashMap<String, 
         }
     }
     Ok((tips, turns))
-}
-
-fn turn(row: &rusqlite::Row<'_>) -> rusqlite::Result<TurnMetadata> {
-    let (own, resolved) = (database::text(row, 2)?, database::text(row, 6)?);
-    let mut rest = ObjectBuilder::default();
-    rest.text("id", &database::text(row, 1)?.unwrap_or_default());
-    // The requested model differs from the one that replied.
-    if let (Some(own), Some(_)) = (&own, &resolved) {
-        rest.text("model", own);
-    }
-    for (name, column) in [("options", 7), ("response", 11)] {
-        let value = database::bytes(row, column)?
-            .as_deref()
-            .and_then(session_lines::value);
-        if let Some(value) = value.filter(|value| !matches!(value.as_slice(), b"null" | b"{}")) {
-            rest.raw(name, value);
-        }
-    }
-    if let Some(schema) = database::text(row, 8)? {
-        rest.text("schema", &schema);
-    }
-    if let Some(duration) = number(row, 10)? {
-        rest.raw("duration_ms", duration.to_string());
-    }
-    Ok(TurnMetadata {
-        time: time(row, 5)?,
-        model: resolved.or(own),
-        usage: usage(row, [3, 4, 9])?,
-        rest: rest.finish(),
-    })
-}
-
-/// Reads the usage from the columns for input tokens, output tokens and details.
-pub fn usage(
-    row: &rusqlite::Row<'_>,
-    [input, output, details]: [usize; 3],
-) -> rusqlite::Result<Option<Vec<u8>>> {
-    let mut usage = ObjectBuilder::default();
-    for (name, column) in [("input_tokens", input), ("output_tokens", output)] {
-        if let Some(tokens) = number(row, column)? {
-            usage.raw(name, tokens.to_string());
-        }
-    }
-    let details = database::bytes(row, details)?.as_deref().and_then(object);
-    if let Some(details) = details.filter(|details| part::is_filled(details)) {
-        usage.raw("token_details", details);
-    }
-    Ok((!usage.is_empty()).then(|| usage.finish()))
 }
 
 /// Converts the thread and its abandoned branches.
