@@ -76,14 +76,9 @@ impl AppendedMessages {
 mod tests {
     use super::*;
     use crate::filter::restore::{self, UndoTarget};
+    use crate::model::session::of_lines as session;
 
     const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"id":"c1"}"#;
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        session
-    }
 
     fn undo(session: &mut Session, exchange: bool) -> Result<()> {
         let target = match exchange {

@@ -59,12 +59,7 @@ fn branch_point(session: &Session) -> Option<String> {
 mod tests {
     use super::complete_branch;
     use crate::model::session::Session;
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        session
-    }
+    use crate::model::session::of_lines as session;
 
     fn branch(id: &str, at: &str, say: &str) -> Session {
         let header = format!(

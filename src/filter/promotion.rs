@@ -81,12 +81,7 @@ pub fn reservation_event(stamp: &Stamp, target: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        session
-    }
+    use crate::model::session::of_lines as session;
 
     fn stamp() -> Stamp {
         Stamp {

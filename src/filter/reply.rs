@@ -230,6 +230,7 @@ pub fn refusal(session: &Session, lines: &[Vec<u8>]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::session::of_lines as session;
 
     const CALL: &str = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}]}"#;
     const RESULT: &str = r#"{"role":"tool","tool_call_id":"c1","content":"22 C"}"#;
@@ -293,12 +294,6 @@ mod tests {
             assert!(error.contains(why), "{lines:?}: {error}");
         }
         assert!(read(b"a\xff", false).unwrap_err().contains("(byte 1)"));
-    }
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        session
     }
 
     #[test]

@@ -287,13 +287,8 @@ fn is_gc(session: &Session, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::session::of_lines as session;
     use crate::model::view::View;
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-        session
-    }
 
     fn undo(session: &mut Session, id: Option<&str>, new: &str) -> Result<()> {
         let stamp = |_: &str| {

@@ -434,3 +434,11 @@ impl Session {
         events.filter_map(destroyed).flatten().collect()
     }
 }
+
+/// A session with these lines.
+#[cfg(test)]
+pub fn of_lines(lines: &[&str]) -> Session {
+    let mut session = Session::default();
+    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    session
+}

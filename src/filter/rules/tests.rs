@@ -1,5 +1,6 @@
 use super::*;
 use crate::error::ErrorKind;
+use crate::model::session::of_lines as session;
 
 const LOG: [&str; 8] = [
     r#"{"role":"user","content":"Fix it","timestamp":"2026-01-01T10:00:00Z"}"#,
@@ -11,12 +12,6 @@ const LOG: [&str; 8] = [
     r#"{"role":"assistant","content":"Done.","usage":{"input":100,"output":20},"model":"gpt-unknown","timestamp":"2026-01-01T10:01:30Z"}"#,
     r#"{"role":"user","content":"Thanks"}"#,
 ];
-
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
-}
 
 /// The violations of one rule with this assertion: item and message.
 fn found(lines: &[&str], assertion: &str) -> Vec<(Option<usize>, String)> {

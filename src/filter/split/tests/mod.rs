@@ -4,17 +4,12 @@ mod properties;
 
 use super::*;
 use crate::model::json;
+use crate::model::session::of_lines as session;
 use crate::tokens::Tokenizer;
 use std::time::Duration;
 
 const HEADER: &str =
     r#"{"type":"session","version":1,"id":"s","title":"T","key":"k","created_at":"2026-01-01T00:00:00Z"}"#;
-
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
-}
 
 /// Builds a session with one message per letter: `s`ystem, `u`ser, `a`ssistant, `c`all, `t`ool, `e`vent message; a
 /// digit sets the hour of the following messages.

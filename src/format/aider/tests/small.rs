@@ -2,7 +2,8 @@
 
 use super::{role_texts, sessions, written};
 use crate::format::report::Loss;
-use crate::model::session::{Class, Session};
+use crate::model::session::of_lines as session;
+use crate::model::session::Class;
 use crate::model::view::View;
 use proptest::prelude::*;
 
@@ -101,12 +102,6 @@ fn a_line_that_is_not_utf8_is_reported_and_preserved() {
         .find(|index| all[0].class(*index) == Class::Unreadable)
         .unwrap();
     assert_eq!(all[0].full(kept), b"\xff\n");
-}
-
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
 }
 
 #[test]

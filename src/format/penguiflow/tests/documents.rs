@@ -1,6 +1,6 @@
 use super::{rewritten, session, state, through_lines};
 use crate::format::report::Loss;
-use crate::model::session::Session;
+use crate::model::session::{Session, of_lines as of};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -14,12 +14,6 @@ const DOCUMENT: &str = concat!(
     r#""artifacts_shown": {}, "artifacts_hidden_refs": [], "ts": 1.0}], "extra": {"k": "v"}}"#,
     "\n",
 );
-
-fn of(lines: &[&str]) -> Session {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
-}
 
 #[test]
 fn zones_and_unknown_members_are_restored() {

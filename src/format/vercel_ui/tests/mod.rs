@@ -6,6 +6,7 @@ use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{messages, roles};
 use crate::model::session::Session;
+use crate::model::session::of_lines as session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,12 +14,6 @@ const FORMAT: Format = Format::VercelUi;
 
 fn read(text: &str) -> Vec<Session> {
     opened(FORMAT, text).sessions
-}
-
-fn session(lines: &[&str]) -> Session {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
-    session
 }
 
 /// Messages with all kinds of data.
