@@ -7,8 +7,8 @@ mod sweep;
 use super::event::{
     Action, Compact, CompactionSummary, Event, MessageRange, MessageTarget, Summary, Truncate,
 };
-use super::excerpt::{Excerpt, SummaryPosition as Place};
 use super::json;
+use super::partial_session::{PartialSession, SummaryPosition as Place};
 use super::session::{Class, Session};
 use super::view::{Item, View};
 use changes::MemberChanges;
@@ -44,16 +44,16 @@ impl View {
 
     /// Replays a session as if only these events, in this order, changed its view.
     pub fn after(session: &Session, events: Vec<usize>) -> View {
-        if events.is_empty() && session.excerpt().is_none() {
+        if events.is_empty() && session.partial().is_none() {
             return View::whole(session);
         }
         Replay::after(session, events).finish()
     }
 }
 
-/// The active events that change the view; for an excerpt only those after it, since it represents the others.
+/// The active events that change the view; for a partial session only those after it, since it represents the others.
 fn moving(session: &Session) -> Vec<usize> {
-    let from = session.excerpt().map_or(0, Excerpt::kept);
+    let from = session.partial().map_or(0, PartialSession::kept);
     let live = session.live_events().into_iter();
     live.filter(|index| *index >= from && View::is_moved_by(session, *index))
         .collect()
@@ -123,9 +123,9 @@ impl<'s> Replay<'s> {
         let hidden = (0..session.len()).map(|i| !matches!(session.class(i), Class::Message(_)));
         let mut hidden: Vec<bool> = hidden.collect();
         let (mut inserts, mut summary) = (Inserts::default(), None);
-        if let Some(excerpt) = session.excerpt() {
-            hidden[..excerpt.kept()].copy_from_slice(&excerpt.hidden);
-            match excerpt.active_summary {
+        if let Some(partial) = session.partial() {
+            hidden[..partial.kept()].copy_from_slice(&partial.hidden);
+            match partial.active_summary {
                 Some((event, Place::Before(before))) => {
                     inserts.push(before, None, InsertedContent::Summary(event))
                 }

@@ -6,9 +6,9 @@ mod ids;
 mod times;
 
 use super::derived::Detail;
-use super::excerpt::Excerpt;
 use super::key::{Short, hash};
 use super::message::{Category, Message, Role};
+use super::partial_session::PartialSession;
 use super::record::{self, Record, RecordKind};
 use super::source_bytes::SourceBytes;
 use crate::error::Position;
@@ -22,8 +22,8 @@ pub struct Session {
     bytes: Vec<u8>,
     lines: Vec<LineSpan>,
     origin: Option<Arc<SourceBytes>>,
-    /// Information about omitted lines, if the session is an excerpt.
-    excerpt: Option<Box<Excerpt>>,
+    /// Information about omitted lines, if the session is partial.
+    partial: Option<Box<PartialSession>>,
     /// How much of the long values is loaded.
     detail: Detail,
     /// The lines of messages without an id, and what their derived ids show; made when the first is asked for.
@@ -241,20 +241,20 @@ impl Session {
         self.lines.push(LineSpan::at(place, self.bytes.len()));
     }
 
-    /// Marks the lines so far as an excerpt.
-    pub fn set_excerpt(&mut self, excerpt: Excerpt) {
-        self.excerpt = Some(Box::new(excerpt));
+    /// Marks the lines so far as a partial session.
+    pub fn set_partial(&mut self, partial: PartialSession) {
+        self.partial = Some(Box::new(partial));
     }
 
     /// Information about omitted lines; `None` if all lines are loaded.
-    pub fn excerpt(&self) -> Option<&Excerpt> {
-        self.excerpt.as_deref()
+    pub fn partial(&self) -> Option<&PartialSession> {
+        self.partial.as_deref()
     }
 
     /// Number of lines of the log, including omitted ones.
     pub fn lines_in_log(&self) -> usize {
-        match &self.excerpt {
-            Some(excerpt) => excerpt.lines + self.len() - excerpt.kept(),
+        match &self.partial {
+            Some(partial) => partial.lines + self.len() - partial.kept(),
             None => (0..self.len()).map(|index| self.lines_at(index)).sum(),
         }
     }

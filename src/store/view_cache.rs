@@ -14,9 +14,9 @@ use super::{Store, Wait, atomic, log_name};
 use crate::error::{Position, Result};
 use crate::format::report::Report;
 use crate::format::{Reader, annotations};
-use crate::model::excerpt::{Excerpt, SummaryPosition};
 use crate::model::key;
-use crate::model::outline::{FindRules, Outline, hidden_bytes, is_enough};
+use crate::model::partial_lines::{FindRules, PartialLines, hidden_bytes, is_enough};
+use crate::model::partial_session::{PartialSession, SummaryPosition};
 use crate::model::record::{Record, RecordKind as Line};
 use crate::model::session::Session;
 use rustix::fs::OFlags;
@@ -154,14 +154,14 @@ impl ViewCheckpoint {
         rules: FindRules<'_>,
     ) -> Option<ViewCheckpoint> {
         let last = session.len().checked_sub(1)?;
-        let outline = Outline::of(session, rules)?;
+        let partial = PartialLines::of(session, rules)?;
         let end = |index: usize| match index == last {
             true => length,
             false => session.place(index + 1).offset,
         };
         let mut runs: Vec<ViewRun> = Vec::new();
         let mut bytes = Vec::new();
-        for (index, hidden) in &outline.kept {
+        for (index, hidden) in &partial.kept {
             let (place, end) = (session.place(*index), end(*index));
             bytes.resize(usize::try_from(end.checked_sub(place.offset)?).ok()?, 0);
             file.read_exact_at(&mut bytes, place.offset).ok()?;
@@ -185,7 +185,7 @@ impl ViewCheckpoint {
         }
         let number = |index: usize| session.place(index).line;
         let at = |index: usize| usize::try_from(number(index)).ok();
-        let active_summary = match outline.active_summary {
+        let active_summary = match partial.active_summary {
             None => None,
             Some((event, SummaryPosition::First)) => Some((number(event), SummaryPosition::First)),
             Some((event, SummaryPosition::After(line))) => {
@@ -199,10 +199,10 @@ impl ViewCheckpoint {
             device: facts.device,
             inode: facts.inode,
             length,
-            lines: outline.lines as u64,
+            lines: partial.lines as u64,
             runs,
             active_summary,
-            ids: outline.ids,
+            ids: partial.ids,
         })
     }
 
@@ -259,7 +259,7 @@ impl ViewCheckpoint {
                 },
             )),
         };
-        session.set_excerpt(Excerpt {
+        session.set_partial(PartialSession {
             lines: usize::try_from(self.lines).ok()?,
             length: self.length,
             hidden,
@@ -288,7 +288,7 @@ impl Store {
     /// Reads the lines needed for the view of a session and returns the length of its log. Reads the whole log if no
     /// checkpoint matches.
     pub fn load_view(&self, id: &str, report: &mut Report) -> Result<(Session, u64)> {
-        match self.excerpt_of(id, Wait::Unlocked)? {
+        match self.partial_session_of(id, Wait::Unlocked)? {
             Some(found) => Ok(found),
             None => self.load_with_length(id, report),
         }
@@ -297,11 +297,11 @@ impl Store {
     /// Reads the lines needed for the view through the checkpoint, without waiting for a change in progress; returns
     /// them with the log's length. None if the whole log is needed. The covered part had no findings when it was
     /// read, and the lines read have none.
-    pub fn excerpt(&self, id: &str) -> Result<Option<(Session, u64)>> {
-        self.excerpt_of(id, Wait::Never)
+    pub fn partial_session(&self, id: &str) -> Result<Option<(Session, u64)>> {
+        self.partial_session_of(id, Wait::Never)
     }
 
-    fn excerpt_of(&self, id: &str, wait: Wait) -> Result<Option<(Session, u64)>> {
+    fn partial_session_of(&self, id: &str, wait: Wait) -> Result<Option<(Session, u64)>> {
         let id = key::checked_id(id)?;
         let Some(sessions) = self.sessions()? else {
             return Ok(None);
@@ -318,13 +318,13 @@ impl Store {
             return Ok(None);
         };
         let opened = self.open_log(sessions, id, wait)?;
-        Ok(opened.and_then(|(file, length)| Some((excerpt(checkpoint, &file, length)?, length))))
+        Ok(opened.and_then(|(file, length)| Some((read_partial(checkpoint, &file, length)?, length))))
     }
 
     /// Stores a checkpoint of a session that was read up to this length without findings. Errors are ignored, because
     /// they only cost time.
     pub fn keep_view(&self, id: &str, session: &Session, length: u64, rules: FindRules<'_>) {
-        let after = length - session.excerpt().map_or(0, |excerpt| excerpt.length).min(length);
+        let after = length - session.partial().map_or(0, |partial| partial.length).min(length);
         if length < MINIMUM || after < FEW && hidden_bytes(session) < FEW {
             return;
         }
@@ -364,8 +364,8 @@ impl Store {
     }
 }
 
-/// Reads an excerpt of an open log and all lines after the checkpoint; none on a mismatch.
-fn excerpt(checkpoint: ViewCheckpoint, file: &File, length: u64) -> Option<Session> {
+/// Reads a partial session of an open log and all lines after the checkpoint; none on a mismatch.
+fn read_partial(checkpoint: ViewCheckpoint, file: &File, length: u64) -> Option<Session> {
     let facts = FileStat::of(file).ok()?;
     if (checkpoint.device, checkpoint.inode) != (facts.device, facts.inode) || checkpoint.length > length {
         return None;

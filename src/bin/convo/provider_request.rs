@@ -73,13 +73,13 @@ pub fn sendable(
         mode: None,
         warnings: false,
     };
-    // One more for an excerpt of the log, which is replaced by the whole log.
-    let tries = TRIES + usize::from(session.excerpt().is_some());
+    // One more for a partial session, which is replaced by the whole log.
+    let tries = TRIES + usize::from(session.partial().is_some());
     for _ in 0..tries {
         let stamp = |content: &str| context.derived("evt_", &session, content);
         let planned = repair::plan(&session, &options, stamp);
-        // A repair generates unused ids, which requires all ids of the log: an excerpt lacks some.
-        if session.excerpt().is_some() && !planned.as_ref().is_ok_and(is_fine) {
+        // A repair generates unused ids, which requires all ids of the log; a partial session lacks some.
+        if session.partial().is_some() && !planned.as_ref().is_ok_and(is_fine) {
             session = load_session(context, label, strict)?;
             continue;
         }

@@ -65,7 +65,7 @@ impl Default for SummaryOptions {
 }
 
 impl SummaryOptions {
-    /// Whether planning needs only the view and standing instructions, so that an excerpt of the log suffices.
+    /// Whether planning needs only the view and standing instructions, so that a partial session of the log suffices.
     pub fn covers_view(&self) -> bool {
         let names = match &self.style.instructions {
             Instructions::Given(rules) => rules.iter().any(|rule| matches!(rule, GivenRule::Message(_))),

@@ -119,7 +119,7 @@ impl Destination for StoredSession<'_> {
 
     fn accept(&mut self, session: Session, planned: convo::Result<Plan>) -> anyhow::Result<()> {
         // An error about a part of the log is final only if the complete log causes it too.
-        if planned.is_err() && (session.excerpt().is_some() || session.is_reduced()) {
+        if planned.is_err() && (session.partial().is_some() || session.is_reduced()) {
             self.context.chance.reset_to(self.drawn);
             (self.view_only, self.events_only) = (false, false);
             return Ok(());

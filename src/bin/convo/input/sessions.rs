@@ -35,7 +35,7 @@ pub fn each_session_and_format<'a>(
     for input in inputs {
         let label = input.label();
         let mut one = || -> anyhow::Result<()> {
-            if let Some(session) = excerpt(context, input, reading)? {
+            if let Some(session) = partial_session(context, input, reading)? {
                 return each(&label, Format::Native, session);
             }
             let opened = context.open(input, reading)?;
@@ -52,7 +52,7 @@ pub fn each_session_and_format<'a>(
 }
 
 /// The records of a stored session that its view needs, if only the view is used and they can be read separately.
-fn excerpt(
+fn partial_session(
     context: &Context,
     input: &InputLocation,
     reading: InputSettings<'_>,
@@ -65,8 +65,8 @@ fn excerpt(
     }
     let store = context.store()?;
     let id = store.resolve(name)?;
-    let excerpt = store.excerpt(&id).map_err(|error| named(error, name))?;
-    Ok(excerpt.map(|(session, _)| session))
+    let partial = store.partial_session(&id).map_err(|error| named(error, name))?;
+    Ok(partial.map(|(session, _)| session))
 }
 
 /// With several inputs, reports an error of one and continues with the others.

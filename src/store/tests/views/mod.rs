@@ -35,31 +35,31 @@ fn extracted(session: &Session, id: &str, options: &SummaryOptions) -> Result<Pl
 }
 
 /// Compares everything that views, summaries and retention use.
-fn same(whole: &Session, excerpt: &Session) {
-    let (one, other) = (View::replay(whole), View::replay(excerpt));
+fn same(whole: &Session, partial: &Session) {
+    let (one, other) = (View::replay(whole), View::replay(partial));
     let lines = |session: &Session, view: &View| -> Vec<(Option<u64>, Vec<u8>)> {
         let line = |item: &crate::model::view::Item| item.line().map(|line| session.place(line).line);
         view.items.iter().map(line).zip(view.shown(session)).collect()
     };
-    assert_eq!(lines(whole, &one), lines(excerpt, &other));
+    assert_eq!(lines(whole, &one), lines(partial, &other));
     assert!(one.dangling.is_empty() && other.dangling.is_empty());
-    assert_eq!(whole.header(), excerpt.header());
-    assert_eq!(whole.newest_time(), excerpt.newest_time());
-    assert_eq!(whole.lines_in_log(), excerpt.lines_in_log());
-    assert_eq!(whole.full(whole.len() - 1), excerpt.full(excerpt.len() - 1));
+    assert_eq!(whole.header(), partial.header());
+    assert_eq!(whole.newest_time(), partial.newest_time());
+    assert_eq!(whole.lines_in_log(), partial.lines_in_log());
+    assert_eq!(whole.full(whole.len() - 1), partial.full(partial.len() - 1));
     let health = |session: &Session| Health {
         line: None,
         ..Health::of(session)
     };
-    assert_eq!(health(whole), health(excerpt));
+    assert_eq!(health(whole), health(partial));
     for keep_last in 1..4 {
         let options = wanted(keep_last);
         assert!(options.covers_view());
-        match extracted(excerpt, "x", &options) {
+        match extracted(partial, "x", &options) {
             Ok(plan) => assert_eq!(extracted(whole, "x", &options).unwrap(), plan),
             Err(_) => continue, // the whole log is read then
         }
-        if let Ok(requested) = summarize_range::build_request(excerpt, counter(), &options) {
+        if let Ok(requested) = summarize_range::build_request(partial, counter(), &options) {
             assert_eq!(
                 summarize_range::build_request(whole, counter(), &options).unwrap(),
                 requested
@@ -68,12 +68,12 @@ fn same(whole: &Session, excerpt: &Session) {
     }
     let long = "and so it was ".repeat(60);
     for text in ["And so it was.", &long] {
-        added(whole, excerpt, text);
+        added(whole, partial, text);
     }
-    assert_eq!(retention::due(whole).ok(), retention::due(excerpt).ok());
+    assert_eq!(retention::due(whole).ok(), retention::due(partial).ok());
 }
 
-fn added(whole: &Session, excerpt: &Session, text: &str) {
+fn added(whole: &Session, partial: &Session, text: &str) {
     let line = format!(r#"{{"role":"assistant","content":"{text}","id":"next"}}"#).into_bytes();
     let added = |session: &Session| {
         let stamp = |_: &str| {
@@ -84,7 +84,7 @@ fn added(whole: &Session, excerpt: &Session, text: &str) {
         };
         retention::plan(session, vec![line.clone()], String::new(), counter(), stamp)
     };
-    if let Ok(plan) = added(excerpt) {
+    if let Ok(plan) = added(partial) {
         assert_eq!(added(whole).unwrap(), plan);
     }
 }
@@ -96,9 +96,9 @@ fn replayed(remembers: bool, story: &[Operation]) -> Place {
         place.does(what);
         place.look();
     }
-    let before = place.excerpts;
+    let before = place.partial_reads;
     place.look();
-    assert!(place.excerpts > before, "no checkpoint fits");
+    assert!(place.partial_reads > before, "no checkpoint fits");
     place
 }
 
@@ -122,7 +122,7 @@ fn an_exchange_after_a_failure_counts_when_hidden() {
             Keep,
         ],
     );
-    assert!(Health::of(&place.store.excerpt("one").unwrap().unwrap().0).turn_since);
+    assert!(Health::of(&place.store.partial_session("one").unwrap().unwrap().0).turn_since);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn only_an_edit_outside_the_view_allows_a_checkpoint() {
     let story = [message(0), message(1), message(0), message(1), Edit(1), Keep];
     let mut place = Place::new(false);
     story.iter().for_each(|what| place.does(what));
-    assert!(place.store.excerpt("one").unwrap().is_none());
+    assert!(place.store.partial_session("one").unwrap().is_none());
     replayed(false, &[&story[..], &[TruncateAll, message(0), Keep]].concat());
 }
 
@@ -166,7 +166,7 @@ fn a_checkpoint_of_another_file_is_ignored() {
     )
     .unwrap();
     fs::rename(path.with_extension("new"), &path).unwrap();
-    assert!(place.store.excerpt("one").unwrap().is_none());
+    assert!(place.store.partial_session("one").unwrap().is_none());
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_checkpoint_agrees_with_its_log() {
         failure_persistence: None,
         ..Default::default()
     });
-    let (looks, excerpts) = (Cell::new(0), Cell::new(0));
+    let (looks, partial_reads) = (Cell::new(0), Cell::new(0));
     let story = (any::<bool>(), proptest::collection::vec(operation(), 1..60));
     runner
         .run(&story, |(remembers, story)| {
@@ -190,15 +190,15 @@ fn a_checkpoint_agrees_with_its_log() {
                 place.look();
                 looks.set(looks.get() + 1);
             }
-            excerpts.set(excerpts.get() + place.excerpts);
+            partial_reads.set(partial_reads.get() + place.partial_reads);
             Ok(())
         })
         .unwrap();
     println!(
         "{} looks, {} of them by a checkpoint",
         looks.get(),
-        excerpts.get()
+        partial_reads.get()
     );
     // Random stories decide how often; that valid checkpoints are used, `replayed` asserts for each of its stories.
-    assert!(excerpts.get() > 0, "no checkpoint is used");
+    assert!(partial_reads.get() > 0, "no checkpoint is used");
 }

@@ -98,8 +98,8 @@ pub struct Place {
     pub store: Store,
     made: Cell<u64>,
     old: Vec<u8>,
-    /// How many reads could use an excerpt.
-    pub excerpts: u64,
+    /// How many reads could use a partial session.
+    pub partial_reads: u64,
 }
 
 pub const AT: &str = "2026-01-02T00:00:00Z";
@@ -121,7 +121,7 @@ impl Place {
             store,
             made: Cell::new(0),
             old: Vec::new(),
-            excerpts: 0,
+            partial_reads: 0,
         }
     }
 
@@ -362,20 +362,20 @@ impl Place {
         let mut byte = [0];
         log.read_exact_at(&mut byte, at).unwrap();
         log.write_all_at(&[byte[0] ^ (1 << (nth % 7))], at).unwrap();
-        if let Ok(Some((excerpt, _))) = self.store.excerpt("one") {
-            same(&before, &excerpt);
+        if let Ok(Some((partial, _))) = self.store.partial_session("one") {
+            same(&before, &partial);
         }
         log.write_all_at(&byte, at).unwrap();
     }
 
     pub fn look(&mut self) {
         let (whole, report) = self.whole();
-        let Some((excerpt, length)) = self.store.excerpt("one").unwrap() else {
+        let Some((partial, length)) = self.store.partial_session("one").unwrap() else {
             return;
         };
         assert_eq!(report.findings.len(), 0, "there is something to be told");
         assert_eq!(length, self.store.size("one").unwrap());
-        self.excerpts += 1;
-        same(&whole, &excerpt);
+        self.partial_reads += 1;
+        same(&whole, &partial);
     }
 }

@@ -97,8 +97,8 @@ impl<'r> FailureReport<'r> {
         planned: convo::Result<Plan>,
     ) -> convo::Result<Plan> {
         match planned {
-            // A plan for an excerpt is not final.
-            Err(error) if error.kind == ErrorKind::No && session.excerpt().is_none() => {
+            // A plan for a partial session is not final.
+            Err(error) if error.kind == ErrorKind::No && session.partial().is_none() => {
                 self.context.output.error(&event_ids.named(error));
                 Ok(unchanged_plan())
             }

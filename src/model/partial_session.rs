@@ -1,13 +1,13 @@
-//! Information about the log lines that a partially loaded session omits; see `outline.rs`.
+//! Information about the log lines that a partially loaded session omits; see `partial_lines.rs`.
 
 use super::key::hash;
 
-/// Metadata of an excerpt, and of the log lines that it represents.
+/// Metadata of a partial session, and of the log lines that it represents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Excerpt {
-    /// Number of log lines that the excerpt represents.
+pub struct PartialSession {
+    /// Number of log lines that the partial session represents.
     pub lines: usize,
-    /// Number of log bytes that the excerpt represents.
+    /// Number of log bytes that the partial session represents.
     pub length: u64,
     /// For each loaded line: whether it is hidden from the view.
     pub hidden: Vec<bool>,
@@ -17,13 +17,13 @@ pub struct Excerpt {
     pub ids: Vec<u64>,
 }
 
-impl Excerpt {
-    /// Number of loaded lines that belong to the excerpt; later lines were read from the log itself.
+impl PartialSession {
+    /// Number of loaded lines that belong to the partial session; later lines were read from the log itself.
     pub fn kept(&self) -> usize {
         self.hidden.len()
     }
 
-    /// Whether a line that the excerpt represents has this id.
+    /// Whether a line that the partial session represents has this id.
     pub fn has(&self, id: &str) -> bool {
         self.ids.binary_search(&hash(id).get()).is_ok()
     }

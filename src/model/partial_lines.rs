@@ -1,5 +1,5 @@
 //! Chooses the lines of a log that suffice to compute its view and further changes, so that the rest need not be read.
-//! An excerpt of these lines yields the same views and changes as the whole log:
+//! A partial session of these lines yields the same views and changes as the whole log:
 //!
 //! - It contains every visible line. Only a `restore` brings a hidden line back, and restoring an earlier event reads
 //!   the whole log.
@@ -10,20 +10,20 @@
 //! - It has the hashes of all ids, so that new ids do not collide.
 //!
 //! A session that does not fit (messages without ids or with repeated ids, edited messages in the view, events that
-//! refer to unknown ids) has no outline and is read completely.
+//! refer to unknown ids) cannot be partial and is read completely.
 
 use super::event::{Action, Event};
-use super::excerpt::{Excerpt, SummaryPosition};
 use super::json;
 use super::key::hash;
 use super::message::{Category, Role};
+use super::partial_session::{PartialSession, SummaryPosition};
 use super::session::{Class, Session};
 use super::view::View;
 use std::collections::HashSet;
 
-/// The lines of a session that form an excerpt.
+/// The lines of a session that form a partial session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
+pub struct PartialLines {
     /// Indexes of the lines, each with whether it is hidden.
     pub kept: Vec<(usize, bool)>,
     /// The event of the active summary and its position.
@@ -37,9 +37,9 @@ pub struct Outline {
 /// Finds the standing instructions in a text.
 pub type FindRules<'r> = &'r dyn Fn(&str) -> Vec<String>;
 
-impl Outline {
-    /// The outline of a session, which may be an excerpt itself; `None` if the session does not fit.
-    pub fn of(session: &Session, rules: FindRules<'_>) -> Option<Outline> {
+impl PartialLines {
+    /// The lines of a session, which may be partial itself; `None` if the session does not fit.
+    pub fn of(session: &Session, rules: FindRules<'_>) -> Option<PartialLines> {
         let last = session.len().checked_sub(1)?;
         let headers = (0..session.len()).filter(|index| session.class(*index) == Class::Header);
         if session.class(0) != Class::Header || headers.count() != 1 {
@@ -62,7 +62,7 @@ impl Outline {
             for id in covered_ends(session, event) {
                 match session.all_of(&id).first() {
                     Some(line) => keeps[*line] = true,
-                    None if session.excerpt().is_some_and(|excerpt| excerpt.has(&id)) => return None,
+                    None if session.partial().is_some_and(|partial| partial.has(&id)) => return None,
                     None => {}
                 }
             }
@@ -85,7 +85,7 @@ impl Outline {
             keeps[newest] = true;
         }
         keep_rules(session, &state.hidden, rules, &mut keeps);
-        Some(Outline {
+        Some(PartialLines {
             kept: (0..session.len())
                 .filter(|index| keeps[*index])
                 .map(|index| (index, state.hidden[index]))
@@ -97,12 +97,12 @@ impl Outline {
     }
 }
 
-/// Bytes of the loaded lines that a new outline could omit: those hidden since they were loaded.
+/// Bytes of the loaded lines that a new partial session could omit: those hidden since they were loaded.
 pub fn hidden_bytes(session: &Session) -> u64 {
     let Some(state) = View::state(session) else {
         return 0;
     };
-    let kept = session.excerpt().map_or(&[][..], |excerpt| &excerpt.hidden);
+    let kept = session.partial().map_or(&[][..], |partial| &partial.hidden);
     let left = session
         .messages()
         .filter(|(index, _)| state.hidden[*index] && kept.get(*index) != Some(&true));
@@ -128,8 +128,8 @@ fn keep_rules(session: &Session, hidden: &[bool], rules: FindRules<'_>, keeps: &
 
 /// Hashes of all ids of a session's log, sorted; `None` if a message has no id or a repeated one.
 fn ids(session: &Session) -> Option<Vec<u64>> {
-    let known = session.excerpt().map_or(&[][..], |excerpt| &excerpt.ids);
-    let from = session.excerpt().map_or(0, Excerpt::kept);
+    let known = session.partial().map_or(&[][..], |partial| &partial.ids);
+    let from = session.partial().map_or(0, PartialSession::kept);
     let mut ids: Vec<u64> = Vec::new();
     for (index, _) in session.messages().filter(|(index, _)| *index >= from) {
         let id = session.id_hash(index)?;
@@ -182,24 +182,24 @@ pub fn covered_ends(session: &Session, event: usize) -> Vec<String> {
     texts.map(|id| id.into_owned()).collect()
 }
 
-/// Whether the lines after an excerpt refer only to loaded lines: no message repeats an earlier id, no earlier event is
+/// Whether the lines after a partial session refer only to loaded lines: no message repeats an earlier id, no earlier event is
 /// undone, and no reference could mean an omitted line.
 pub fn is_enough(session: &Session) -> bool {
-    let Some(excerpt) = session.excerpt() else {
+    let Some(partial) = session.partial() else {
         return true;
     };
-    for index in excerpt.kept()..session.len() {
+    for index in partial.kept()..session.len() {
         let record = session.record(index);
         let fits = match (session.class(index), record.event()) {
             (Class::Message(_), _) => record
                 .message()
                 .and_then(|message| message.id())
-                .is_some_and(|id| !excerpt.has(&id)),
+                .is_some_and(|id| !partial.has(&id)),
             (Class::Event, Some(event)) => match event.action() {
-                Action::Restore(restore) => !excerpt.has(&restore.of),
+                Action::Restore(restore) => !partial.has(&restore.of),
                 _ => covered_ends(session, index)
                     .iter()
-                    .all(|id| !excerpt.has(id) || !session.all_of(id).is_empty()),
+                    .all(|id| !partial.has(id) || !session.all_of(id).is_empty()),
             },
             _ => false,
         };
