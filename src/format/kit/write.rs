@@ -70,84 +70,11 @@ pub fn write_as<C: Editor>(
         .map(<[u8]>::to_vec);
     let own = own.filter(|own| variant::<C>(own) == codec.variant());
     if purpose == WritePurpose::Export {
-        match own {
-            Some(_) => {
-                let info = codec.info(about.as_deref().unwrap_or(b"{}"));
-                let extra = session.header_text("title").filter(|_| !C::HAS_TITLE);
-                let title = info.title.or(extra);
-                losses::count_header_losses(session, title.as_deref(), C::REPRESENTED, C::NAME, report);
-                losses::events(session, C::NAME, report);
-            }
-            None => {
-                let keeps = |body: &[u8]| losses::keeps_header(body, C::HEADER, C::REPRESENTED, C::NAME);
-                let is_summary = |index: usize| {
-                    let event = session.record(index);
-                    let event = event.event();
-                    C::SUMMARIES && event.is_some_and(|event| event.name() == "summary")
-                };
-                losses::records(session, keeps, is_summary, report);
-            }
-        }
+        count_losses(codec, session, about.as_deref(), own.is_some(), report);
     }
     let (elements, context) = match own {
-        Some(_) => {
-            let mut source = source_of(codec, session, report, layout);
-            unite(
-                codec,
-                &mut source.raws,
-                &session.header_text("id").unwrap_or_default(),
-            );
-            let mut context = codec.context(about.as_deref(), &source);
-            let edits = ElementEdits::new(codec, session, view, &source);
-            if let Some((name, value)) = edits.instructions(report)? {
-                let member = [(name, value.as_deref())];
-                let changed = about
-                    .as_deref()
-                    .and_then(|about| json::with_members(about, &member).ok());
-                about = changed.or(about);
-            }
-            let mut writer = Writer {
-                purpose,
-                context: &mut context,
-                report,
-            };
-            let list = codec.edit(&edits, &mut writer);
-            let has_messages = |nth| edits.has_messages(nth);
-            let list = link::<C>(&source.raws, list);
-            let elements = list.iter().flat_map(|edit| {
-                let raw = edit.element(&source.raws);
-                // A damaged line may look like a list.
-                let is_damaged = matches!(edit, ElementEdit::Keep(nth) if !has_messages(*nth));
-                let lines = if C::GROUPS_ELEMENTS || is_damaged {
-                    vec![raw]
-                } else {
-                    lines_of(raw)
-                };
-                lines.into_iter().map(<[u8]>::to_vec)
-            });
-            (elements.collect::<Vec<_>>(), context)
-        }
-        None => {
-            let mut context = codec.new_context(session, view);
-            // Results in the element of their call must follow it.
-            let mut items = match codec.joins(Role::Assistant, Role::Tool) {
-                _ if C::RESULTS_FOLLOW_CALLS => order(session, view, false, report).items,
-                true => order(session, view, false, &mut Report::default()).items,
-                false => (0..view.items.len()).collect::<Vec<_>>(),
-            };
-            if C::SUMMARIES {
-                items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
-            }
-            let mut writer = Writer {
-                purpose,
-                context: &mut context,
-                report,
-            };
-            let elements = new_elements(codec, (session, view), &items, &mut writer);
-            let elements = link::<C>(&[], elements.into_iter().map(ElementEdit::Insert).collect());
-            let elements = elements.iter().map(|edit| edit.element(&[]).to_vec()).collect();
-            (elements, context)
-        }
+        Some(_) => edited_elements(codec, layout, (session, view), &mut about, purpose, report)?,
+        None => converted_elements(codec, (session, view), purpose, report),
     };
     let elements = match C::GROUPS_ELEMENTS {
         true => {
@@ -190,6 +117,109 @@ pub fn write_as<C: Editor>(
             lines.iter().try_for_each(|bytes| line(bytes, out))
         }
     }
+}
+
+/// Counts what the format cannot represent; `about` describes the session, and `is_own` tells whether it was read from this
+/// format.
+fn count_losses<C: Editor>(
+    codec: &C,
+    session: &Session,
+    about: Option<&[u8]>,
+    is_own: bool,
+    report: &mut Report,
+) {
+    match is_own {
+        true => {
+            let info = codec.info(about.unwrap_or(b"{}"));
+            let extra = session.header_text("title").filter(|_| !C::HAS_TITLE);
+            let title = info.title.or(extra);
+            losses::count_header_losses(session, title.as_deref(), C::REPRESENTED, C::NAME, report);
+            losses::events(session, C::NAME, report);
+        }
+        false => {
+            let keeps = |body: &[u8]| losses::keeps_header(body, C::HEADER, C::REPRESENTED, C::NAME);
+            let is_summary = |index: usize| {
+                let event = session.record(index);
+                let event = event.event();
+                C::SUMMARIES && event.is_some_and(|event| event.name() == "summary")
+            };
+            losses::records(session, keeps, is_summary, report);
+        }
+    }
+}
+
+/// The elements of a session that was read from this format, and their context. Instructions that changed are set in `about`.
+fn edited_elements<C: Editor>(
+    codec: &C,
+    layout: DocumentLayout,
+    (session, view): (&Session, &View),
+    about: &mut Option<Vec<u8>>,
+    purpose: WritePurpose,
+    report: &mut Report,
+) -> Result<(Vec<Vec<u8>>, C::EditContext)> {
+    let mut source = source_of(codec, session, report, layout);
+    unite(
+        codec,
+        &mut source.raws,
+        &session.header_text("id").unwrap_or_default(),
+    );
+    let mut context = codec.context(about.as_deref(), &source);
+    let edits = ElementEdits::new(codec, session, view, &source);
+    if let Some((name, value)) = edits.instructions(report)? {
+        let member = [(name, value.as_deref())];
+        let changed = about
+            .as_deref()
+            .and_then(|about| json::with_members(about, &member).ok());
+        *about = changed.or(about.take());
+    }
+    let mut writer = Writer {
+        purpose,
+        context: &mut context,
+        report,
+    };
+    let list = codec.edit(&edits, &mut writer);
+    let has_messages = |nth| edits.has_messages(nth);
+    let list = link::<C>(&source.raws, list);
+    let elements = list.iter().flat_map(|edit| {
+        let raw = edit.element(&source.raws);
+        // A damaged line may look like a list.
+        let is_damaged = matches!(edit, ElementEdit::Keep(nth) if !has_messages(*nth));
+        let lines = if C::GROUPS_ELEMENTS || is_damaged {
+            vec![raw]
+        } else {
+            lines_of(raw)
+        };
+        lines.into_iter().map(<[u8]>::to_vec)
+    });
+    Ok((elements.collect(), context))
+}
+
+/// The elements of a session of another format, and their context.
+fn converted_elements<C: Editor>(
+    codec: &C,
+    (session, view): (&Session, &View),
+    purpose: WritePurpose,
+    report: &mut Report,
+) -> (Vec<Vec<u8>>, C::EditContext) {
+    let mut context = codec.new_context(session, view);
+    // Results in the element of their call must follow it.
+    let mut items = match codec.joins(Role::Assistant, Role::Tool) {
+        _ if C::RESULTS_FOLLOW_CALLS => order(session, view, false, report).items,
+        true => order(session, view, false, &mut Report::default()).items,
+        false => (0..view.items.len()).collect::<Vec<_>>(),
+    };
+    if C::SUMMARIES {
+        items.sort_by_key(|nth| view.items[*nth].summary(session).is_none());
+    }
+    let mut writer = Writer {
+        purpose,
+        context: &mut context,
+        report,
+    };
+    let elements = new_elements(codec, (session, view), &items, &mut writer);
+    let elements = link::<C>(&[], elements.into_iter().map(ElementEdit::Insert).collect());
+    let elements = elements.iter().map(|edit| edit.element(&[]).to_vec()).collect();
+    (elements, context)
 }
 
 /// The variant of a source.
