@@ -45,18 +45,18 @@ pub fn notes(session: &Session) -> Vec<Note> {
 
 /// The notes of a session, grouped by message.
 #[derive(Clone, Debug, Default)]
-pub struct Notes {
+pub struct SessionNotes {
     /// Notes on the session, and on messages that are not in its log.
     pub on_session: Vec<Note>,
     lines: HashMap<usize, Vec<Note>>,
 }
 
-impl Notes {
+impl SessionNotes {
     /// Collects the notes of a session.
-    pub fn of(session: &Session) -> Notes {
+    pub fn of(session: &Session) -> SessionNotes {
         let all = notes(session);
         let ids: HashSet<String> = all.iter().filter_map(|note| note.of.clone()).collect();
-        let mut found = Notes::default();
+        let mut found = SessionNotes::default();
         if all.is_empty() {
             return found;
         }

@@ -16,7 +16,7 @@ pub(super) struct CallIdMap {
     /// For the original elements.
     before: HashMap<String, String>,
     /// For ids generated for calls without one, which depend on the content of the call: the new id and the old one.
-    made: HashMap<String, String>,
+    generated: HashMap<String, String>,
 }
 
 /// Id, name and arguments of a call.
@@ -90,7 +90,7 @@ impl CallIdMap {
             names.rename_new_calls(request, fixed, (before, &own), after);
         }
         names.before.retain(|id, known| id != known);
-        names.made.retain(|id, known| id != known);
+        names.generated.retain(|id, known| id != known);
         names
     }
 
@@ -118,7 +118,7 @@ impl CallIdMap {
             for (id, name, arguments) in &new {
                 let same = |call: &&CallKey| all || call.1 == *name && call.2 == *arguments;
                 let Some(call) = rest.find(same) else { break };
-                self.made.entry(id.clone()).or_insert_with(|| call.0.clone());
+                self.generated.entry(id.clone()).or_insert_with(|| call.0.clone());
             }
         }
     }
@@ -133,13 +133,13 @@ impl CallIdMap {
 
     /// Restores the session's ids in a message read from repaired elements.
     pub(super) fn restore_call_ids(&self, body: Vec<u8>) -> Vec<u8> {
-        if self.before.is_empty() && self.made.is_empty() {
+        if self.before.is_empty() && self.generated.is_empty() {
             return body;
         }
         renamed(body, |id| {
-            let built = self.made.get(id);
-            let old = built.map_or(id, String::as_str);
-            self.before.get(old).or(built)
+            let known = self.generated.get(id);
+            let old = known.map_or(id, String::as_str);
+            self.before.get(old).or(known)
         })
     }
 }

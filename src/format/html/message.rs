@@ -7,7 +7,7 @@ use super::{call, chart, media, prose};
 use crate::format::page::{PageOptions, PageThinking};
 use crate::model::display_role::{self, Tools};
 use crate::model::message::{Message, MessagePart, Role};
-use crate::model::note::{Note, Notes};
+use crate::model::note::{Note, SessionNotes};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use crate::model::visible::thousands;
@@ -33,7 +33,7 @@ pub struct Articles<'a> {
     view: &'a View,
     outline: &'a HtmlOutline,
     tools: Tools,
-    notes: Notes,
+    notes: SessionNotes,
     directory: Option<&'a str>,
     options: PageOptions,
     images: PageImages,
@@ -53,7 +53,7 @@ impl<'a> Articles<'a> {
             view,
             outline,
             tools: Tools::default(),
-            notes: Notes::of(session),
+            notes: SessionNotes::of(session),
             directory,
             images: PageImages::new(options.largest_image),
             options,

@@ -8,7 +8,7 @@ use crate::format::{WritePurpose, page_losses};
 use crate::model::display_role::{self, Tools};
 use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
-use crate::model::note::{Note, Notes};
+use crate::model::note::{Note, SessionNotes};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub fn of(
 ) -> String {
     let mut page = heading(session, view);
     let mut tools = Tools::default();
-    let notes = Notes::of(session);
+    let notes = SessionNotes::of(session);
     let push_notes = |page: &mut String, notes: &[Note]| {
         for note in notes {
             let _ = writeln!(page, "\n**note**\n\n{}", prose::of(&note.text, images).trim_end());

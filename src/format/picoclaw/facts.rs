@@ -172,7 +172,7 @@ pub(super) enum InputKind<'a> {
     /// One object that is neither.
     Other,
     /// Not a single object.
-    Pieces(JsonError),
+    NotOneObject(JsonError),
 }
 
 /// Determines the kind of an input.
@@ -190,12 +190,11 @@ pub(super) fn input_kind(bytes: &[u8]) -> InputKind<'_> {
         Ok(())
     });
     match scan {
-        Err(fault) => InputKind::Pieces(fault),
+        Err(fault) => InputKind::NotOneObject(fault),
         Ok(()) if message || !session => InputKind::Other,
         Ok(()) if counts => InputKind::Sidecar,
-        Ok(()) => {
-            RawMembers::read(bytes, MemberNames::Document).map_or_else(InputKind::Pieces, InputKind::Document)
-        }
+        Ok(()) => RawMembers::read(bytes, MemberNames::Document)
+            .map_or_else(InputKind::NotOneObject, InputKind::Document),
     }
 }
 
@@ -257,9 +256,9 @@ mod tests {
         assert_eq!(is(r#"{"summary":"","skip":0}"#), "Sidecar");
         assert_eq!(is(r#"{"role":"user","summary":""}"#), "Other");
         assert_eq!(is(r#"{"foo":1}"#), "Other");
-        assert_eq!(is(r#"{"messages":{}}"#), "Pieces");
-        assert_eq!(is(r#"{"summary":""} {}"#), "Pieces");
-        assert_eq!(is("null"), "Pieces");
+        assert_eq!(is(r#"{"messages":{}}"#), "NotOneObject");
+        assert_eq!(is(r#"{"summary":""} {}"#), "NotOneObject");
+        assert_eq!(is("null"), "NotOneObject");
     }
 
     #[test]

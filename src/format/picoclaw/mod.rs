@@ -115,7 +115,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     match whole {
         InputKind::Document(document) => return Ok(vec![read_document(source, bom, &document, report)]),
         InputKind::Sidecar => return read_sidecar(source, None, report),
-        InputKind::Other | InputKind::Pieces(_) => {}
+        InputKind::Other | InputKind::NotOneObject(_) => {}
     }
     if let Some(stem) = source.name.and_then(|name| name.strip_suffix(LOG)) {
         let sidecar = neighbor(&format!("{stem}{SIDECAR}"))?;
@@ -138,7 +138,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
     }
     let why = match whole {
         _ if is_list => "a list",
-        InputKind::Pieces(fault) if !bytes.is_empty() => {
+        InputKind::NotOneObject(fault) if !bytes.is_empty() => {
             let offset = fault.offset + bom;
             let before = &source.bytes[..offset.min(source.bytes.len())];
             let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
@@ -148,7 +148,7 @@ pub fn read(source: &DocumentSource<'_>, report: &mut Report) -> Result<Vec<Sess
             };
             return Err(not_a_session(fault.what).at("", place));
         }
-        InputKind::Pieces(_) => "empty",
+        InputKind::NotOneObject(_) => "empty",
         _ => "object without messages and summary",
     };
     Err(not_a_session(why))

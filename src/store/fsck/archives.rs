@@ -58,7 +58,7 @@ impl Store {
                 session: Some(id.to_string()),
                 file: shown.clone(),
                 place: Position::default(),
-                problem: Problem::Piece,
+                problem: Problem::ArchivedData,
                 what: format!("the archive has no data of gc {event}"),
                 remedy: None,
             };

@@ -132,7 +132,7 @@ impl DirectoryScan<'_> {
                 let what = format!(
                     "{place} of missing session {id}; delete permanently with: convo remove --purge {id}"
                 );
-                self.report(dir.shown(&name), Problem::Piece, what, None);
+                self.report(dir.shown(&name), Problem::ArchivedData, what, None);
             }
             if dir.has_outer_name(&name, &facts) {
                 let what = "has another hard link: convo does not write to it";

@@ -29,7 +29,7 @@ named_enum! {
         /// An alias names no session.
         Alias = "alias",
         /// Data in the archive or the quarantine is damaged, missing, or belongs to a missing session.
-        Piece = "piece",
+        ArchivedData = "piece",
         /// A leftover file of an interrupted change.
         Temporary = "temporary",
         /// Users other than the owner have access.
@@ -55,7 +55,7 @@ impl Problem {
                 "session claims to continue or to be a part of another one, which does not name it; not counted as damage"
             }
             Problem::Alias => "alias of a missing session",
-            Problem::Piece => "damaged, missing or orphaned data in archive or quarantine",
+            Problem::ArchivedData => "damaged, missing or orphaned data in archive or quarantine",
             Problem::Temporary => "leftover of an interrupted change",
             Problem::Permissions => "accessible to other users",
             Problem::UnexpectedFile => "unexpected file",
@@ -76,7 +76,7 @@ impl Problem {
             Problem::Temporary => Some("removed unless in use"),
             Problem::Permissions => Some("restricted to the owner"),
             Problem::BrokenLink => Some("link undone"),
-            Problem::Piece => Some("damaged data quarantined"),
+            Problem::ArchivedData => Some("damaged data quarantined"),
             Problem::Header => Some("missing header created"),
             Problem::DuplicateId | Problem::DanglingEvent | Problem::UnexpectedFile => None,
         }

@@ -96,7 +96,7 @@ pub(super) struct ReducedLog {
     /// Number of removed lines.
     pub taken: usize,
     /// Indexes of the new lines in the new log.
-    made: Vec<usize>,
+    new_lines: Vec<usize>,
 }
 
 impl ReducedLog {
@@ -104,7 +104,7 @@ impl ReducedLog {
     /// removed ones can be merged back.
     pub fn new(session: &Session, planned: Vec<DerivedLine>) -> ReducedLog {
         let (mut next, mut is_kept) = (0, vec![false; session.len()]);
-        let (mut pieces, mut made) = (Vec::new(), Vec::new());
+        let (mut pieces, mut new_lines) = (Vec::new(), Vec::new());
         for piece in planned {
             pieces.push(match piece {
                 DerivedLine::Line(index) if index >= next => {
@@ -113,10 +113,10 @@ impl ReducedLog {
                     DerivedLine::Line(index)
                 }
                 DerivedLine::Line(index) => DerivedLine::Edited(index, session.record(index).body.to_vec()),
-                made => made,
+                edited => edited,
             });
             if !matches!(pieces.last(), Some(DerivedLine::Line(_))) {
-                made.push(pieces.len() - 1);
+                new_lines.push(pieces.len() - 1);
             }
         }
         let taken = is_kept.iter().filter(|is_kept| !**is_kept).count();
@@ -124,7 +124,7 @@ impl ReducedLog {
             pieces,
             is_kept,
             taken,
-            made,
+            new_lines,
         }
     }
 
@@ -204,7 +204,7 @@ impl ReducedLog {
             .text("left", left.as_deref().unwrap_or(options.at))
             .raw("of", session.len().to_string())
             .raw("taken", spans(self.removed()))
-            .raw("made", spans(self.made.iter().copied()));
+            .raw("made", spans(self.new_lines.iter().copied()));
         run_file::line_of(members, self.bytes(old), &mut |out| self.write_taken(old, out))
     }
 }

@@ -142,7 +142,7 @@ fn a_truncated_run_does_not_prevent_undoing_a_later_gc() {
     let third = archive(&store, "one")[first.len()..].to_vec();
     let problems = |repair: bool| {
         let mut found = super::fsck::look(&store, repair);
-        found.retain(|found| found.problem == crate::store::fsck::Problem::Piece);
+        found.retain(|found| found.problem == crate::store::fsck::Problem::ArchivedData);
         found
     };
     let comes_back = |what: &str| {

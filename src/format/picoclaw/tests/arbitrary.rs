@@ -52,7 +52,7 @@ proptest! {
             let _ = read_in(&dir, name, &bytes);
         }
         if let Ok(read) = read_in(&dir, Some("s.jsonl"), &bytes)
-            && matches!(facts::input_kind(without_mark(&bytes)), InputKind::Other | InputKind::Pieces(_))
+            && matches!(facts::input_kind(without_mark(&bytes)), InputKind::Other | InputKind::NotOneObject(_))
         {
             let events = ["summary", "truncate", "compact"];
             let built = (0..read.session.len()).filter(|index| {

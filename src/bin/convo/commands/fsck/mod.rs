@@ -228,7 +228,7 @@ impl FsckCommand {
             0 => " ".to_string(),
             _ => format!("{line}: byte {offset}: "),
         };
-        if found.problem == Problem::Piece && found.session.is_some() {
+        if found.problem == Problem::ArchivedData && found.session.is_some() {
             place = format!(" {}:{place}", found.file);
         }
         let remedy = match remedy {

@@ -34,7 +34,7 @@ pub struct Foreign {
     /// Aliases of stored sessions, by id.
     aliases: HashMap<String, Vec<String>>,
     /// By index of the file and of the session in it.
-    made: HashMap<(usize, usize), Result<SessionFiles>>,
+    built: HashMap<(usize, usize), Result<SessionFiles>>,
 }
 
 pub struct SessionFiles {
@@ -54,7 +54,7 @@ impl Foreign {
             page,
             secrets: AtomicU64::new(0),
             aliases: aliases_by_id(store)?,
-            made: HashMap::new(),
+            built: HashMap::new(),
         })
     }
 
@@ -105,7 +105,7 @@ impl Foreign {
             for (loss, count) in report.losses {
                 *examined[file].losses.entry(loss).or_default() += count;
             }
-            self.made.insert((file, nth), built);
+            self.built.insert((file, nth), built);
         }
     }
 
@@ -136,7 +136,7 @@ impl Foreign {
 
     /// Returns the generated files of a session, or the error.
     pub fn generated_files(&self, file: usize, nth: usize) -> Result<&SessionFiles> {
-        match self.made.get(&(file, nth)) {
+        match self.built.get(&(file, nth)) {
             Some(Ok(built)) => Ok(built),
             Some(Err(error)) => Err(Error {
                 hint: error.hint.clone(),

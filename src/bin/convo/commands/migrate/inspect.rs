@@ -54,7 +54,7 @@ pub struct FoundSession {
     /// The header to store instead.
     pub instead: Option<Vec<u8>>,
     /// Whether this run generated the header, so that its `source` describes this file.
-    pub made: bool,
+    pub has_new_header: bool,
     /// Byte offset of the first line in a file of lines.
     pub offset: u64,
     /// Hash that identifies equal sessions.
@@ -260,7 +260,7 @@ fn converted(session: Session, keep: bool) -> FoundSession {
         session: keep.then_some(session),
         header,
         instead: None,
-        made: true,
+        has_new_header: true,
         notice: false,
         offset: 0,
     }
@@ -359,7 +359,7 @@ impl SessionScan {
                 id,
                 header,
                 instead: None,
-                made: false,
+                has_new_header: false,
                 offset: self.offset,
                 fingerprint,
                 messages: self.messages,
@@ -390,7 +390,7 @@ impl SessionScan {
             header: header.finish(&id),
             id,
             instead: None,
-            made: true,
+            has_new_header: true,
             offset: self.offset,
             fingerprint: whole.to_string(),
             messages: self.messages,

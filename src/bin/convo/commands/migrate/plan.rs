@@ -354,7 +354,7 @@ impl FileRow<'_> {
         let [found] = self.examined.found.as_deref().ok()? else {
             return None;
         };
-        let source = json::member(&found.header, "source").filter(|_| found.made)?;
+        let source = json::member(&found.header, "source").filter(|_| found.has_new_header)?;
         serde_json::from_slice(json::member(source, "salvaged")?).ok()
     }
 }

@@ -95,7 +95,7 @@ fn scan_session(store: &Store, id: &str, keep: bool, report: &mut Report) -> Res
             .map_or(id.to_string(), |own| own.into_owned()),
         header: first.unwrap_or_else(|| b"{}".to_vec()),
         instead: None,
-        made: false,
+        has_new_header: false,
         offset: 0,
         fingerprint: key::hex(&hash.finalize()),
         messages: messages(&session),

@@ -234,7 +234,7 @@ impl RecordStream {
         Ok(RecordStream {
             reader: NativeReader::new(Vec::new(), file),
             waiting: Some(found.header.clone()),
-            own: !found.made,
+            own: !found.has_new_header,
             begun: false,
             ended: false,
             failed: None,

@@ -13,7 +13,7 @@ use convo::model::calls::{has_failed, output};
 use convo::model::display_role::{Tools, reasoning_texts};
 use convo::model::json;
 use convo::model::message::{Message, MessagePart, Role};
-use convo::model::note::{Note, Notes};
+use convo::model::note::{Note, SessionNotes};
 use convo::model::session::{Class, Session};
 use convo::model::view::{Item, View};
 use convo::store::foreign::hides;
@@ -41,7 +41,7 @@ pub struct SessionPage {
     /// Selected messages; none for all.
     selection: Option<Selection>,
     tools: Tools,
-    notes: Notes,
+    notes: SessionNotes,
     /// The working directory of the session.
     pub(super) directory: Option<String>,
     /// Label of the last message: day and minute, model, role and name.
@@ -64,7 +64,7 @@ impl SessionPage {
             times,
             selection,
             tools: Tools::default(),
-            notes: Notes::default(),
+            notes: SessionNotes::default(),
             directory: None,
             last: LastHeading::default(),
         }
@@ -128,7 +128,7 @@ impl SessionPage {
         self.last = LastHeading::default();
         self.note_directory(session);
         self.heading(session, view, label);
-        self.notes = Notes::of(session);
+        self.notes = SessionNotes::of(session);
         push_notes(&mut self.canvas, &self.notes.on_session);
     }
 
