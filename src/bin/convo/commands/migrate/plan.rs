@@ -97,16 +97,8 @@ struct IdClaim<'e> {
     other: Option<(usize, usize)>,
 }
 
-/// Decides the outcome of every session. Different sessions with the same id in two files conflict; copies of a session
-/// are migrated once. A notice is skipped if a session has its id.
-pub fn decide(
-    examined: &[ExaminedFile],
-    target: Option<&MigrationTarget<'_>>,
-    recent: &RecentFiles<'_>,
-    context: &Context,
-    updates: bool,
-) -> Vec<MigrationStep> {
-    let mut claims: HashMap<&str, IdClaim<'_>> = HashMap::new();
+/// A step for each session, before its content is compared.
+fn all_steps(examined: &[ExaminedFile], target: Option<&MigrationTarget<'_>>) -> Vec<MigrationStep> {
     let mut steps = Vec::new();
     for (file, examined) in examined.iter().enumerate() {
         for (nth, found) in examined.found.iter().flatten().enumerate() {
@@ -130,6 +122,16 @@ pub fn decide(
             steps.push(step);
         }
     }
+    steps
+}
+
+/// The sessions that claim each id or target file.
+fn id_claims<'e>(
+    examined: &'e [ExaminedFile],
+    steps: &[MigrationStep],
+    target: Option<&'e MigrationTarget<'_>>,
+) -> HashMap<&'e str, IdClaim<'e>> {
+    let mut claims: HashMap<&str, IdClaim<'_>> = HashMap::new();
     // Sessions take precedence over notices.
     for outcome in [MigrationOutcome::Migrated, MigrationOutcome::Notice] {
         for step in steps.iter().filter(|step| step.outcome == outcome) {
@@ -149,6 +151,20 @@ pub fn decide(
             }
         }
     }
+    claims
+}
+
+/// Decides the outcome of every session. Different sessions with the same id in two files conflict; copies of a session
+/// are migrated once. A notice is skipped if a session has its id.
+pub fn decide(
+    examined: &[ExaminedFile],
+    target: Option<&MigrationTarget<'_>>,
+    recent: &RecentFiles<'_>,
+    context: &Context,
+    updates: bool,
+) -> Vec<MigrationStep> {
+    let mut steps = all_steps(examined, target);
+    let claims = id_claims(examined, &steps, target);
     for step in steps.iter_mut().filter(|step| step.outcome.is_new()) {
         let Ok(own) = &examined[step.file].found else {
             continue;
