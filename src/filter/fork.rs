@@ -197,6 +197,7 @@ pub(super) fn with_id(session: &Session, old: &str, new: &str) -> Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::session::of_lines;
 
     const LOG: [&str; 8] = [
         r#"{"type":"session","version":1,"id":"s","title":"T","key":"k","created_at":"2026-01-01T00:00:00Z","source":{"format":"x"},"metadata":{"cwd":"/w","lineage":{"kind":"split"}}}"#,
@@ -210,8 +211,7 @@ mod tests {
     ];
 
     fn fork(end: ForkEnd) -> Result<(String, Option<String>)> {
-        let mut session = Session::default();
-        LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
+        let session = of_lines(&LOG);
         let fork = PlannedFork::plan(&session, &end)?;
         let note = fork.note.clone();
         let built = fork.make("f", Some("2026-02-02T00:00:00Z"))?;
@@ -249,8 +249,7 @@ mod tests {
 
     #[test]
     fn the_header_names_the_origin_and_no_linked_session() {
-        let mut session = Session::default();
-        LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
+        let session = of_lines(&LOG);
         let fork = PlannedFork::plan(&session, &ForkEnd::At("a1".into())).unwrap();
         let built = fork.make("f", Some("2026-02-02T00:00:00Z")).unwrap();
         let header = String::from_utf8_lossy(built.record(0).body).into_owned();

@@ -159,16 +159,7 @@ pub fn placed_lines(bytes: &[u8], start: Position) -> impl Iterator<Item = (&[u8
 mod tests {
     use super::super::read_window::BLOCK;
     use super::*;
-
-    struct SlowReader<'a>(&'a [u8], usize);
-    impl Read for SlowReader<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let take = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..take].copy_from_slice(&self.0[..take]);
-            self.0 = &self.0[take..];
-            Ok(take)
-        }
-    }
+    use crate::format::tests::bed::SlowReader;
 
     #[test]
     fn lines_are_complete_for_any_chunk_size() {

@@ -321,10 +321,10 @@ fn with_neighbors(matching: Vec<TextLine>, text: &str, around: usize) -> Vec<Tex
 mod tests {
     use super::super::pattern::PatternOptions;
     use super::*;
+    use crate::model::session::of_lines;
 
     fn session() -> Session {
-        let mut session = Session::default();
-        for line in [
+        of_lines(&[
             r#"{"type":"session","version":1,"id":"s","title":"Of the lease"}"#,
             r#"{"role":"user","content":"one\ntwo lease\nthree\nfour","id":"lease-1"}"#,
             r#"{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"run","arguments":"{\"cmd\":\"lease now\"}"}}]}"#,
@@ -333,10 +333,7 @@ mod tests {
             r#"{"type":"summary","id":"evt_2","at":"2026-01-01T00:00:00Z","content":"a lease was asked for"}"#,
             r#"{"role":"user","content":"thanks","timestamp":"2026-01-01T00:00:01Z"}"#,
             "not JSON, with a lease",
-        ] {
-            session.push_new(line.as_bytes());
-        }
-        session
+        ])
     }
 
     fn query(pattern: &str) -> Query {

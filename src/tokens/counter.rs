@@ -89,14 +89,7 @@ pub fn with_tokens(line: Vec<u8>, tokenizer: Tokenizer) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn session(lines: &[&str]) -> Session {
-        let mut session = Session::default();
-        for line in lines {
-            session.push_new(line.as_bytes());
-        }
-        session
-    }
+    use crate::model::session::of_lines as session;
 
     const MESSAGE: &str = r#"{"role":"user","content":"hello there","tokens":99}"#;
 

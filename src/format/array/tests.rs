@@ -1,20 +1,9 @@
 //! Reads various arrays in chunks of various sizes.
 
 use super::*;
+use crate::format::tests::bed::SlowReader;
 use crate::model::json::{Dialect, value_end};
 use proptest::prelude::*;
-
-/// A reader that returns a limited number of bytes per call.
-struct SlowReader<'a>(&'a [u8], usize);
-
-impl Read for SlowReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let take = self.1.min(self.0.len()).min(buffer.len());
-        buffer[..take].copy_from_slice(&self.0[..take]);
-        self.0 = &self.0[take..];
-        Ok(take)
-    }
-}
 
 /// The elements, the error after them, and whether all bytes were returned in order.
 fn read(text: &[u8], step: usize) -> (Vec<String>, Option<String>, bool) {

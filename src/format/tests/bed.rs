@@ -179,3 +179,15 @@ pub fn read_from(bytes: &[u8], sessions: &[Session]) -> Vec<Session> {
     { sessions.iter_mut() }.for_each(|session| session.set_origin(origin.clone()));
     sessions
 }
+
+/// A reader that returns a limited number of bytes per call.
+pub struct SlowReader<'a>(pub &'a [u8], pub usize);
+
+impl std::io::Read for SlowReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let take = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..take].copy_from_slice(&self.0[..take]);
+        self.0 = &self.0[take..];
+        Ok(take)
+    }
+}

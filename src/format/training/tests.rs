@@ -1,5 +1,6 @@
 use super::*;
 use crate::format::WritePurpose;
+use crate::model::session::of_lines;
 use serde_json::{Value, json};
 
 const LOG: [&str; 7] = [
@@ -13,8 +14,7 @@ const LOG: [&str; 7] = [
 ];
 
 fn line(kind: TrainingKind, options: TrainingOptions) -> (Value, Report) {
-    let mut session = Session::default();
-    LOG.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let session = of_lines(&LOG);
     let view = View::replay(&session);
     let (mut out, mut report) = (Vec::new(), Report::default());
     let target = WriteTarget(WritePurpose::Export, &mut out, &mut report);

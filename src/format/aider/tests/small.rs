@@ -2,8 +2,8 @@
 
 use super::{role_texts, sessions, written};
 use crate::format::report::Loss;
-use crate::model::session::of_lines as session;
 use crate::model::session::Class;
+use crate::model::session::of_lines as session;
 use crate::model::view::View;
 use proptest::prelude::*;
 

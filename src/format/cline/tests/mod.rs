@@ -4,7 +4,7 @@ use super::read::read;
 use crate::error::Result;
 use crate::format::report::Report;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::roles;
+use crate::format::tests::small::{messages, roles};
 use crate::format::{DocumentSource, Format, WritePurpose, WriteTarget};
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
@@ -22,12 +22,6 @@ const RICH: &str = r#"{"version":1,"updated_at":"2026-08-11T09:00:00.000Z","agen
  {"id":"u3","role":"user","content":"a string"}
 ]}
 "#;
-
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
-    values.filter(|line| line["role"].is_string()).collect()
-}
 
 /// A session with a manifest and a compaction file next to it.
 fn with_files(manifest: &Value, compaction: &Value) -> Session {

@@ -4,6 +4,7 @@ use super::{cut, returned, session, shown, written};
 use crate::format::report::{Loss, Report};
 use crate::format::{Format, WritePurpose, write};
 use crate::model::json;
+use crate::model::session::of_lines;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
@@ -403,17 +404,14 @@ fn the_older_format_has_no_envelopes() {
 
 #[test]
 fn a_session_converted_to_a_log_reads_back_equal() {
-    let mut session = Session::default();
-    for line in [
+    let session = of_lines(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
         r#"{"role":"system","content":"rule"}"#,
         r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z"}"#,
         r#"{"role":"assistant","content":"well","model":"gpt","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}}]}"#,
         r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
         r#"{"role":"assistant","content":"done","reasoning":[{"type":"reasoning","summary":[],"encrypted_content":"e"}]}"#,
-    ] {
-        session.push_new(line.as_bytes());
-    }
+    ]);
     let view = View::replay(&session);
     let (mut out, mut report) = (Vec::new(), Report::default());
     write(

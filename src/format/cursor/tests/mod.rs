@@ -2,8 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::model::session::Session;
-use serde_json::Value;
+use crate::format::tests::small::messages;
 
 const FORMAT: Format = Format::Cursor;
 
@@ -17,12 +16,6 @@ const RICH: &str = r#"{"role":"user","message":{"content":[{"type":"text","text"
 {"role":"user","message":{"content":[{"type":"tool_result","tool_use_id":"own","content":"three"}]}}
 {"role":"assistant","message":{"content":[{"type":"custom_block","text":"Seen."},{"type":"text","text":"Done."}]}}
 "#;
-
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
-    values.filter(|line| line["role"].is_string()).collect()
-}
 
 #[test]
 fn calls_without_ids_have_their_results() {

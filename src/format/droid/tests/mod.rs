@@ -2,8 +2,7 @@
 
 use crate::format::Format;
 use crate::format::tests::in_place::{hold, opened};
-use crate::format::tests::small::{header, roles};
-use crate::model::session::Session;
+use crate::format::tests::small::{header, messages, roles};
 use crate::model::view::View;
 use serde_json::{Value, json};
 
@@ -29,12 +28,6 @@ const STREAM: &str = r#"{"type":"system","session_id":"s1","timestamp":"2025-12-
 {"type":"error","session_id":"s1","source":"net","message":"slow"}
 {"type":"completion","session_id":"s1","finalText":"Done.","usage":{"input_tokens":1}}
 "#;
-
-fn messages(session: &Session) -> Vec<Value> {
-    let lines = (0..session.len()).map(|index| session.record(index).body);
-    let values = lines.filter_map(|body| serde_json::from_slice::<Value>(body).ok());
-    values.filter(|line| line["role"].is_string()).collect()
-}
 
 fn dropped(ids: &str) -> String {
     format!(r#"{{"type":"compact","id":"evt_1","at":"2026-01-01T00:00:00Z","strategy":"x","drop":[{ids}]}}"#)

@@ -5,6 +5,7 @@ use crate::format::report::Loss;
 use crate::format::tests::{bed, in_place};
 use crate::format::{Format, WritePurpose};
 use crate::model::json;
+use crate::model::session::of_lines;
 use crate::model::session::{Class, Session};
 
 const FIRST: &str = r#"{"sessionId":"s1","projectHash":"aa","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"}"#;
@@ -292,8 +293,7 @@ fn concatenated_logs_are_separate_sessions() {
 
 #[test]
 fn a_session_converted_to_a_log_reads_back_equal() {
-    let mut session = Session::default();
-    for line in [
+    let session = of_lines(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t","metadata":{"cwd":"/w"}}"#,
         r#"{"role":"system","content":"Rules."}"#,
         r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z","id":"u"}"#,
@@ -303,9 +303,7 @@ fn a_session_converted_to_a_log_reads_back_equal() {
         r#"{"role":"tool","tool_call_id":"nobody","content":"lost"}"#,
         r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","text":"hm","signature":"xx"},{"type":"redacted_thinking","data":"zz"}]}"#,
         r#"{"role":"assistant","content":"more","reasoning":[{"type":"thought","text":"deep","thoughtSignature":"yy"}]}"#,
-    ] {
-        session.push_new(line.as_bytes());
-    }
+    ]);
     let (out, report) = written(&session, WritePurpose::Export);
     let losses: Vec<_> = report
         .losses

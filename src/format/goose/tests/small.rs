@@ -4,6 +4,7 @@ use super::{LINES, document, read, returned, sessions, shown, through_lines, wit
 use crate::format::report::{Loss, Report};
 use crate::format::tests::in_place;
 use crate::format::{Format, WritePurpose, write};
+use crate::model::session::of_lines;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
@@ -122,8 +123,7 @@ fn a_summary_is_a_message_and_reads_back_as_a_summary() {
 
 #[test]
 fn a_converted_session_has_an_equal_view() {
-    let mut session = Session::default();
-    for line in [
+    let session = of_lines(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t","metadata":{"cwd":"/w"}}"#,
         r#"{"role":"system","content":"Be brief."}"#,
         r#"{"role":"user","content":"hi","id":"u","timestamp":"2026-01-01T00:00:01.5Z"}"#,
@@ -131,9 +131,7 @@ fn a_converted_session_has_an_equal_view() {
         r#"{"role":"tool","tool_call_id":"c","content":"r","id":"r1"}"#,
         r#"{"role":"tool","tool_call_id":"d","content":"s","id":"r2","metadata":{"is_error":true}}"#,
         r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}"#,
-    ] {
-        session.push_new(line.as_bytes());
-    }
+    ]);
     let view = View::replay(&session);
     for format in [Format::Goose, Format::GooseJsonl] {
         let (mut built, mut report) = (Vec::new(), Report::default());

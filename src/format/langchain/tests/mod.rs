@@ -6,6 +6,7 @@ use crate::format::tests::bed::{exported, through_lines};
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::{messages, roles};
 use crate::model::session::Session;
+use crate::model::session::of_lines;
 use crate::model::view::View;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -73,8 +74,7 @@ fn any_session_is_a_list_of_dicts() {
         r#"{"role":"assistant","content":"Well.","refusal":"no","model":"m","usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":2},"reasoning":[{"type":"encrypted","encrypted_content":"zz"}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"[1]"}}]}"#,
         r#"{"role":"tool","tool_call_id":"c","content":null,"timestamp":"2026-01-01T00:00:00Z"}"#,
     ];
-    let mut session = Session::default();
-    built.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let session = of_lines(&built);
     let (out, report) = exported(FORMAT, &session);
     assert_eq!(report.losses, BTreeMap::from([(Loss::Timestamp, 1)]));
     let elements: Value = serde_json::from_str(&out).unwrap();

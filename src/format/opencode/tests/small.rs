@@ -5,6 +5,7 @@ use crate::format::report::Loss;
 use crate::format::tests::in_place;
 use crate::format::{Format, WritePurpose};
 use crate::model::json;
+use crate::model::session::of_lines;
 use crate::model::session::{Class, Session};
 use crate::model::view::View;
 
@@ -70,8 +71,7 @@ fn cleared_and_ignored_parts_are_hidden() {
 
 #[test]
 fn a_session_converted_to_a_document_reads_back_equal() {
-    let mut session = Session::default();
-    for line in [
+    let session = of_lines(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
         r#"{"role":"system","content":"Be brief."}"#,
         r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z"}"#,
@@ -80,9 +80,7 @@ fn a_session_converted_to_a_document_reads_back_equal() {
         r#"{"role":"tool","tool_call_id":"d","content":"s","metadata":{"is_error":true}}"#,
         r#"{"role":"assistant","content":"done"}"#,
         r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}"#,
-    ] {
-        session.push_new(line.as_bytes());
-    }
+    ]);
     let (built, report) = written(&session, WritePurpose::Export);
     let lost: Vec<_> = report
         .losses

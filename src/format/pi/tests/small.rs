@@ -5,6 +5,7 @@ use crate::format::report::{Loss, Report};
 use crate::format::{Format, WritePurpose, write};
 use crate::model::json;
 use crate::model::session::Session;
+use crate::model::session::of_lines;
 use crate::model::view::View;
 
 const FIRST: &str =
@@ -179,17 +180,14 @@ fn a_changed_branch_does_not_become_active() {
 
 #[test]
 fn a_converted_session_reads_back_equal() {
-    let mut session = Session::default();
-    for line in [
+    let session = of_lines(&[
         r#"{"type":"session","version":1,"id":"x","created_at":"2026-01-01T00:00:00Z","title":"t"}"#,
         r#"{"role":"user","content":"hi","timestamp":"2026-01-01T00:00:01Z"}"#,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"d","type":"function","function":{"name":"g","arguments":"no json"}}],"usage":{"input_tokens":5,"output_tokens":2}}"#,
         r#"{"role":"tool","tool_call_id":"c","content":"r"}"#,
         r#"{"role":"tool","tool_call_id":"d","content":"s","metadata":{"is_error":true}}"#,
         r#"{"role":"assistant","content":"done","reasoning":[{"type":"thinking","text":"hm","signature":"xx"}]}"#,
-    ] {
-        session.push_new(line.as_bytes());
-    }
+    ]);
     let view = View::replay(&session);
     let (mut out, mut report) = (Vec::new(), Report::default());
     write(

@@ -5,7 +5,7 @@ use crate::format::tests::bed::written;
 use crate::format::tests::in_place::{hold, opened};
 use crate::format::tests::small::messages;
 use crate::format::{Format, WritePurpose};
-use crate::model::session::Session;
+use crate::model::session::of_lines;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,7 @@ const RICH: &str = r#"{"type":"session","harness":"h","id":"s1","name":"Kites","
 "#;
 
 fn exported(lines: &[&str]) -> (Vec<Value>, Report) {
-    let mut session = Session::default();
-    lines.iter().for_each(|line| session.push_new(line.as_bytes()));
+    let session = of_lines(lines);
     let (out, report) = written(FORMAT, &session, WritePurpose::Export);
     let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     (
