@@ -200,7 +200,7 @@ pub struct ReplyOutputArgs {
     pub quiet: bool,
 }
 
-/// A span of time: a number and `ms`, `s`, `m` or `h`; a bare number is seconds.
+/// A duration of more than 0, at most a week.
 pub fn duration(text: &str) -> Result<Duration, String> {
     match time::duration(text) {
         Ok(Duration::ZERO) => Err("expected more than 0".to_string()),
