@@ -106,7 +106,7 @@ fn detected_in(
     let is_listed = is_listed && !sentence.question;
     let formed = sentence.strength().or(is_listed.then_some(LISTED));
     // Forms and cues take precedence over weights.
-    let is_learned = formed.is_none() && !sentence.has_cue_of_doubt() && sentence.reads_like_a_rule();
+    let is_learned = formed.is_none() && sentence.reads_like_a_rule() && !sentence.has_cue_of_doubt();
     let revokes = formed.is_none().then(|| revocation(text, sentence)).flatten();
     let kind = match revokes {
         Some(InstructionKind::Doubts) | None if is_learned || formed.is_some() => InstructionKind::Rule,

@@ -72,8 +72,10 @@ pub(super) fn reports(lead: &str) -> bool {
 
 /// Whether words begin with a request for work on a text.
 pub(super) fn works_on_text(lead: &str) -> bool {
-    let mut first = words(lead).filter(|word| !matches!(&**word, "please" | "can" | "could" | "you" | "now"));
-    first.next().is_some_and(|word| WORK_ON_TEXT.contains(&&*word))
+    let is_one = |list: &[&str], word: &str| list.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let passed = ["please", "can", "could", "you", "now"];
+    let mut first = words_as_written(lead).filter(|word| !is_one(&passed, word));
+    first.next().is_some_and(|word| is_one(&WORK_ON_TEXT, word))
 }
 
 /// Whether a sentence names a text that follows it.
@@ -116,6 +118,10 @@ pub(super) fn is_of_transcript(line: &str) -> bool {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    words_as_written(text).map(str::to_ascii_lowercase)
+}
+
+fn words_as_written(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+    words.filter(|word| !word.is_empty())
 }

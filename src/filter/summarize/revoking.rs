@@ -41,6 +41,14 @@ cues! {
     OF_REVOKING = REVOKING_CUES;
 }
 
+/// All of these cues but those of [`OF_PERMITTED_STATES`].
+static OF_ANY_CUE: LazyLock<Patterns> = LazyLock::new(|| {
+    let all = [
+        CHANGES, DOUBTING_CUES, FAINT_CHANGES, FIGURE_CUES, NARROWING_CUES, REVOKING_CUES,
+    ];
+    Patterns::of(all.into_iter().flatten().copied(), CHANGE)
+});
+
 /// Negations.
 pub(super) const NEGATIONS: &[&str] = &[
     "never", "not", "don't", "no", "avoid", "stop", "nothing", "without", "refrain",
@@ -99,10 +107,17 @@ impl Sentence {
             .any(|at| cues.begin_at(self, at) && self.is_cue(at))
     }
 
+    /// Whether the sentence has any of the cues; most sentences have none. Looked for once.
+    fn has_any_cue(&self) -> bool {
+        let has_any = self.any_cue.get().unwrap_or_else(|| self.has_cue(&OF_ANY_CUE));
+        self.any_cue.set(Some(has_any));
+        has_any
+    }
+
     /// Whether a sentence that sets no rule has a cue with which it may revoke one.
     pub fn may_revoke(&self) -> bool {
         let opens = is_in(&["actually", "correction"], self.at(self.passed(0)));
-        opens || self.has_cue(&OF_REVOKING)
+        opens || self.has_any_cue() && self.has_cue(&OF_REVOKING)
     }
 
     /// Whether the sentence says that something no longer holds.
@@ -115,13 +130,16 @@ impl Sentence {
 
     /// Whether a cue says that a sentence without the form of a rule may change one.
     pub fn has_cue_of_doubt(&self) -> bool {
-        self.has_cue(&OF_DOUBTING)
+        self.has_any_cue() && self.has_cue(&OF_DOUBTING)
     }
 
     /// How clearly a sentence that sets no rule may change one.
     pub fn doubt(&self) -> Option<Cue> {
         if self.learned().changes_a_rule() {
             return Some(Cue::Learned);
+        }
+        if !self.has_any_cue() {
+            return None;
         }
         match self.has_cue_of_doubt() || self.has_cue(&OF_NARROWING) {
             true => Some(Cue::Clear),
@@ -208,6 +226,16 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn a_sentence_has_any_cue_if_it_has_one_of_a_kind(
+            words in prop::collection::vec(prop::sample::select(&["no longer", "it's now", "now", "you can skip", "isn't needed", "turns out", "extend the deadline to", "not all nuts", "instead of", "after all", "again", "don't", "the rule is", "emojis", "4"][..]), 0..4),
+        ) {
+            let sentence = Sentence::read(&words.join(" "));
+            let kinds = [&OF_CHANGES, &OF_DOUBTING, &OF_FAINT_CHANGES, &OF_FIGURES, &OF_NARROWING, &OF_REVOKING];
+            let has_one = kinds.iter().any(|cues| sentence.has_cue(cues));
+            prop_assert_eq!(sentence.has_any_cue(), has_one, "{:?}", words);
+        }
+
         #[test]
         fn a_sentence_lifts_any_rule_if_it_lifts_one_of_both_kinds(
             words in prop::collection::vec(prop::sample::select(&["no need to", "you no longer need", "tests aren't required anymore", "you may", "scrap the", "the rule is", "is fine again", "avoid", "stop", "emojis", "the"][..]), 0..4),

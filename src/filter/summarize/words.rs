@@ -37,6 +37,8 @@ pub(super) struct Sentence {
     pub question: bool,
     /// The learned scores of [`LearnedScores`](super::learned::LearnedScores), once they are known.
     pub learned_scores: Cell<Option<[i32; 2]>>,
+    /// Whether it has a cue that it changes a rule, once that is known.
+    pub any_cue: Cell<Option<bool>>,
 }
 
 impl Sentence {
@@ -54,6 +56,7 @@ impl Sentence {
             self.words.clear();
             self.marks = 0;
             self.learned_scores.set(None);
+            self.any_cue.set(None);
             self.split(text);
         }
         !is_long

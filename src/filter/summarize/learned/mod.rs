@@ -117,7 +117,9 @@ impl WordWeights<'_> {
     #[inline(always)]
     pub(super) fn weights_of(&self, feature: u64) -> Option<[i16; 2]> {
         let (at, is_known, _) = slot(self.slots, feature);
-        is_known.then(|| [at + 4, at + 6].map(|at| i16::from_le_bytes([self.slots[at], self.slots[at + 1]])))
+        let [low, high, next_low, next_high] = *self.slots.get(at + 4..)?.first_chunk()?;
+        let weights = [[low, high], [next_low, next_high]].map(i16::from_le_bytes);
+        is_known.then_some(weights)
     }
 
     /// The sums of the weights; above 0, the sentence belongs to the class. A sentence of mostly unknown words without a

@@ -25,13 +25,14 @@ pub fn pair(first: u64, second: u64) -> u64 {
 /// feature; and its tag. The number of slots is a power of two.
 #[inline(always)]
 pub fn slot(table: &[u8], hash: u64) -> (usize, bool, u32) {
-    let (tag, last) = ((hash >> 32) as u32 | 1, table.len() / SLOT - 1);
+    let (slots, _) = table.as_chunks::<SLOT>();
+    let (tag, last) = ((hash >> 32) as u32 | 1, slots.len() - 1);
     let mut place = hash as usize & last;
     loop {
-        let at = place * SLOT;
-        let found = u32::from_le_bytes([table[at], table[at + 1], table[at + 2], table[at + 3]]);
+        // One read of eight bytes.
+        let found = u64::from_le_bytes(slots[place]) as u32;
         if found == tag || found == 0 {
-            return (at, found == tag, tag);
+            return (place * SLOT, found == tag, tag);
         }
         place = (place + 1) & last;
     }
