@@ -149,9 +149,8 @@ pub(in crate::filter) fn rules<'w>(
         let text = record.message().map(|message| message.text());
         text.is_some_and(|text| copies.contains(&*text))
     };
-    rules_from(work, style, &stays, |line| {
-        !shown.contains(&line) && (copies.is_empty() || !is_copied(line))
-    })
+    let is_copied = |line| !copies.is_empty() && is_copied(line);
+    rules_from(work, style, &stays, |line| !shown.contains(&line), is_copied)
 }
 
 /// The sources of standing instructions among these items, and those that this compaction removes from kept messages.
@@ -163,7 +162,7 @@ pub fn rules_in<'w>(
 ) -> Vec<InstructionSource<'w>> {
     let items = items.iter().filter_map(|at| work.view.items[*at].line());
     let lines: HashSet<usize> = items.collect();
-    rules_from(work, style, stays, |line| lines.contains(&line))
+    rules_from(work, style, stays, |line| lines.contains(&line), |_| false)
 }
 
 fn rules_from<'w>(
@@ -171,14 +170,15 @@ fn rules_from<'w>(
     style: &SummaryStyle,
     stays: impl Fn(usize) -> bool,
     is_searched: impl Fn(usize) -> bool,
+    is_copied: impl Fn(usize) -> bool,
 ) -> Vec<InstructionSource<'w>> {
     match style.instructions {
         Instructions::Off => Vec::new(),
         Instructions::Auto => {
             let shortened = shortened_requests(work, stays);
-            let lines = work.instructing().iter();
-            let sources = lines.filter_map(|(line, detected)| match shortened.get(line) {
-                _ if is_searched(*line) => Some(Cow::Borrowed(&detected[..])),
+            let lines = work.instructing(|line| is_searched(line) || shortened.contains_key(&line));
+            let sources = lines.filter_map(|(line, detected)| match shortened.get(&line) {
+                _ if is_searched(line) && !is_copied(line) => Some(Cow::Borrowed(detected)),
                 Some((before, now)) => {
                     let is_lost = |text: &str| before.contains(text) && !now.contains(text);
                     // An instruction is taken with the one that it refers to.

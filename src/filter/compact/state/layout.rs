@@ -37,7 +37,7 @@ impl<'s> CompactionState<'s> {
         };
         let items = self.items.iter().map(as_before).collect();
         CompactionState {
-            instructing: self.instructing.clone(),
+            speaking: self.speaking.clone(),
             ..CompactionState::of(self.session, self.view, self.counter, (items, &cuts), pins)
         }
     }
@@ -71,7 +71,7 @@ impl<'s> CompactionState<'s> {
             dropped_exchanges: 0,
             first: 0,
             owners: HashMap::new(),
-            instructing: Default::default(),
+            speaking: Default::default(),
         };
         let results = (0..work.items.len()).filter(|at| work.is_result(*at));
         work.tool_tokens = results.map(|at| work.items[at].now).sum();

@@ -15,7 +15,7 @@ use crate::model::named_enum::named_enum;
 use crate::model::record::{Record, RecordKind};
 use crate::model::session::{Session, Traits};
 use crate::model::summary;
-use crate::model::threads::gathered;
+use crate::model::threads::over_cores;
 use crate::model::view::{Item, View};
 use crate::tokens::Counter;
 use atom_items::AtomItems;
@@ -43,8 +43,15 @@ named_enum! {
     }
 }
 
-/// The number of a line and the instructions in it.
-pub type InstructingLine = (usize, Vec<DetectedInstruction>);
+/// The line of a user, system or developer message.
+struct SpeakingLine {
+    number: usize,
+    /// The instructions in it, once they are asked for, because detection takes long.
+    instructions: OnceLock<Box<[DetectedInstruction]>>,
+}
+
+/// How many times the work per byte of other steps detection takes.
+const DETECTION: usize = 4;
 
 /// One item of the view. Kept small because there are many.
 #[derive(Clone, Debug)]
@@ -175,8 +182,8 @@ pub struct CompactionState<'s> {
     first: usize,
     /// The call of each result.
     pub owners: HashMap<usize, ResultCall<'s>>,
-    /// The lines with standing instructions; detected at the first use.
-    instructing: Arc<OnceLock<Vec<InstructingLine>>>,
+    /// The lines that may have standing instructions. Copies of the state share them.
+    speaking: Arc<OnceLock<Vec<SpeakingLine>>>,
 }
 
 impl<'s> CompactionState<'s> {
@@ -283,20 +290,48 @@ impl<'s> CompactionState<'s> {
         }
     }
 
-    /// The lines of user, system and developer messages in the log that set, end or may change a standing instruction.
-    pub fn instructing(&self) -> &[InstructingLine] {
-        self.instructing.get_or_init(|| {
-            let speaking = self.speaking();
-            gathered(speaking.len(), self.session.size(), |range| {
-                let lines = speaking[range].iter();
-                let instructing = lines.filter_map(|line| {
-                    let record = self.session.record(*line);
-                    let message = record.message()?;
-                    let detected: Vec<_> = detected(&message.text(), message.role()).collect();
-                    (!detected.is_empty()).then_some((*line, detected))
-                });
-                instructing.collect()
-            })
+    /// Those of these lines that set, end or may change a standing instruction, in order, with the instructions in them. Only
+    /// lines of user, system and developer messages can.
+    pub fn instructing(
+        &self,
+        is_searched: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = (usize, &[DetectedInstruction])> {
+        let lines = self.speaking_lines().iter();
+        let searched: Vec<&SpeakingLine> = lines.filter(|line| is_searched(line.number)).collect();
+        let new = searched.iter().filter(|line| line.instructions.get().is_none());
+        let bytes: usize = new.map(|line| self.session.full(line.number).len()).sum();
+        over_cores(searched.len(), bytes * DETECTION, |nth| {
+            self.instructions_in(searched[nth]);
+        });
+        let found = searched
+            .into_iter()
+            .map(|line| (line.number, self.instructions_in(line)));
+        found.filter(|(_, instructions)| !instructions.is_empty())
+    }
+
+    /// The instructions in a line.
+    pub fn instructions_of(&self, line: usize) -> &[DetectedInstruction] {
+        let lines = self.speaking_lines();
+        let nth = lines.binary_search_by_key(&line, |line| line.number);
+        nth.map_or(&[], |nth| self.instructions_in(&lines[nth]))
+    }
+
+    fn speaking_lines(&self) -> &[SpeakingLine] {
+        self.speaking.get_or_init(|| {
+            let lines = self.speaking().into_iter().map(|number| SpeakingLine {
+                number,
+                instructions: OnceLock::new(),
+            });
+            lines.collect()
+        })
+    }
+
+    fn instructions_in<'l>(&self, line: &'l SpeakingLine) -> &'l [DetectedInstruction] {
+        line.instructions.get_or_init(|| {
+            let record = self.session.record(line.number);
+            let message = record.message();
+            let found = message.map(|message| detected(&message.text(), message.role()).collect());
+            found.unwrap_or_default()
         })
     }
 

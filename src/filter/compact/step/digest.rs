@@ -37,14 +37,9 @@ pub fn line(work: &CompactionState<'_>, exchange: usize) -> Option<Vec<u8>> {
     if !messages.iter().any(Message::calls_tools) || messages.iter().any(placeholders::has_marks) {
         return None;
     }
-    let instructing = work.instructing();
-    let detected = items.iter().filter_map(|at| {
-        let line = work.view.items[*at].line()?;
-        let nth = instructing.binary_search_by_key(&line, |(line, _)| *line).ok()?;
-        Some(&instructing[nth].1)
-    });
-    let instructions: Vec<&str> = detected
-        .flatten()
+    let lines = items.iter().filter_map(|at| work.view.items[*at].line());
+    let instructions: Vec<&str> = lines
+        .flat_map(|line| work.instructions_of(line))
         .filter_map(DetectedInstruction::standing)
         .collect();
     let ends = [*items.first()?, *items.last()?].map(|at| work.id(at));
