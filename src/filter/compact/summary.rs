@@ -215,12 +215,17 @@ pub(in crate::filter) fn summary_of_span(
         false => u64::MAX,
     };
     let room = span.room.min(gained.saturating_sub(1));
-    let days = days(work);
     // A kept earlier summary is neither repeated nor rewritten.
     let (active, previous) = match span.before {
         Some((_, text)) if span.further => (Some(text), None),
         before => (None, before.map(|(_, text)| text)),
     };
+    // A further record begins a new line.
+    let line = u64::from(active.is_some());
+    let mut budget = room.saturating_sub(summary_cost(work.counter, active.unwrap_or_default()) + line);
+    if budget == 0 {
+        return None;
+    }
     let (rules, style) = match active {
         Some(text) => (
             rules_in(work, style, span.covered, span.stays),
@@ -240,6 +245,7 @@ pub(in crate::filter) fn summary_of_span(
         true => Quoting::Nothing,
         false => Quoting::Texts(place.as_deref()),
     };
+    let days = days(work);
     let texts: Vec<SummarySource<'_>> = gathered(span.covered.len(), work.session.size(), |range| {
         let mut sources = Vec::with_capacity(range.len());
         let items = span.covered[range].iter();
@@ -250,9 +256,6 @@ pub(in crate::filter) fn summary_of_span(
     // Drafts of the text share most of their lines.
     let lines = LineTokens::of(work.counter.tokenizer());
     let count = |text: &str| lines.count(text);
-    // A further record begins a new line.
-    let line = u64::from(active.is_some());
-    let mut budget = room.saturating_sub(summary_cost(work.counter, active.unwrap_or_default()) + line);
     // The tokenizer may need one more token at the seams, which the loop below corrects. Planning a long summary again
     // takes longer than one token is worth.
     if budget > LONG {
