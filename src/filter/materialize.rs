@@ -6,15 +6,16 @@ use crate::model::json::{self, Dialect, ObjectBuilder};
 use crate::model::record::without_mark;
 use crate::model::session::{Class, DerivedLine, Session};
 use crate::model::view::{Item, View};
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::io::Write;
 
 /// Writes the session with its cuts, compactions and restores applied.
 pub fn materialize(session: &Session, view: &View, out: &mut dyn Write) -> Result<()> {
     let mut lines = LineWriter { out, open: false };
-    let live: HashSet<usize> = session.live_events().into_iter().collect();
+    let live: LazyCell<HashSet<usize>, _> = LazyCell::new(|| session.live_events().into_iter().collect());
     let idle: HashSet<usize> = view.idle.iter().copied().collect();
-    let health = Health::of(session);
+    let health = LazyCell::new(|| Health::of(session));
     // Drop lines that no view needs, but keep events without effect.
     let stays = |index: usize| match session.class(index) {
         Class::Message(_) => false,

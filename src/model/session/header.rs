@@ -18,8 +18,20 @@ impl Session {
             let Some(first) = (0..self.len()).find(|index| self.class(*index) == Class::Header) else {
                 return Vec::new();
             };
-            let events = self.live_events().into_iter().map(|index| self.record(index));
-            header::of(self.body(first), events)
+            // Most sessions have no such event, and others may be long.
+            let is_meta = |index: &usize| {
+                self.class(*index) == Class::Event
+                    && self
+                        .record(*index)
+                        .event()
+                        .is_some_and(|event| event.name() == "meta")
+            };
+            let live = match (0..self.len()).any(|index| is_meta(&index)) {
+                true => self.live_events(),
+                false => Vec::new(),
+            };
+            let events = live.iter().filter(|index| is_meta(index));
+            header::of(self.body(first), events.map(|index| self.record(*index)))
         })
     }
 
