@@ -270,7 +270,8 @@ fn found(
             InstructionKind::Rule if has_new_value[at] => Some(Rank { doubt: 0, ..rank }),
             InstructionKind::Rule => Some(rank),
             _ => Some(Rank {
-                is_usual: found.is_doubtful(doubtful),
+                // One with a known rule is quoted with it.
+                is_usual: found.is_doubtful(doubtful) || !changed[at].is_empty(),
                 ..rank
             })
             .filter(|_| found.was_quoted || changes_any()),

@@ -171,7 +171,6 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
             "Write in a formal tone.",
             "On reflection, a casual tone works better.",
         ],
-        ["Use British spelling.", "Switch to American spelling please."],
         [
             "All dates must be in ISO format.",
             "Make that DD.MM.YYYY for all dates.",
@@ -197,6 +196,7 @@ fn a_changed_answer_is_never_dropped_next_to_the_earlier_one() {
     for [old, new] in [
         ["Tabs, not spaces.", "Spaces, not tabs."],
         ["Use British spelling.", "American spelling, please."],
+        ["Use British spelling.", "Switch to American spelling please."],
         ["Use Celsius.", "fahrenheit please"],
     ] {
         assert_eq!(block(&[old, new]), [new]);

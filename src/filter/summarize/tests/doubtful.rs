@@ -1,6 +1,5 @@
 //! Doubtful instructions: those whose words alone hardly read like a rule, of which a long conversation always has some.
 
-use super::super::detection::{InstructionKind, detected};
 use super::super::handoff::SessionFacts;
 use super::super::words::Sentence;
 use super::*;
@@ -36,19 +35,23 @@ fn few_doubtful_instructions_are_quoted_after_all_clear_ones() {
     let [clear, doubtful] = unseen();
     // Of the first ones, none changes another.
     let (clear, doubtful) = (&clear[..20], &doubtful[..40]);
-    let reads_like_a_rule =
-        |rule: &&str| detected(rule, Role::User).all(|found| found.kind == InstructionKind::Rule);
-    let rules: Vec<&str> = doubtful.iter().copied().filter(reads_like_a_rule).collect();
+    let tokens = |rules: &[&str]| {
+        quoted(rules, None, 100_000)
+            .iter()
+            .map(|rule| words(rule) + 2)
+            .sum::<u64>()
+            + 4
+    };
+    // One that changes a clear one comes before it.
+    let is_alone = |rule: &&str| quoted(&[clear, &[*rule]].concat(), None, tokens(clear)) == clear;
+    let rules: Vec<&str> = doubtful.iter().copied().filter(is_alone).collect();
+    assert!(rules.len() > 30);
     let all = [clear, &rules].concat();
     // Some read like changes, which have places of their own.
     assert!((8..=12).contains(&quoted(doubtful, None, 100_000).len()));
     let both = quoted(&all, None, 100_000);
     assert!(clear.iter().all(|rule| both.contains(&rule.to_string())));
-    let tokens_of_clear = quoted(clear, None, 100_000)
-        .iter()
-        .map(|rule| words(rule) + 2)
-        .sum::<u64>()
-        + 4;
+    let tokens_of_clear = tokens(clear);
     assert_eq!(quoted(&all, None, tokens_of_clear), clear);
     let some = quoted(&all, None, tokens_of_clear + 40);
     assert!(clear.iter().all(|rule| some.contains(&rule.to_string())));
