@@ -219,4 +219,27 @@ mod tests {
             assert_eq!((ended, count), (Err("enough"), 3));
         }
     }
+
+    #[test]
+    fn each_number_is_completed_once_and_a_panic_reaches_the_caller() {
+        for taking in [Taking::AsCompleted, Taking::BetweenWork, Taking::InOrder] {
+            let mut found = vec![0; 300];
+            let done = each_result(
+                300,
+                4,
+                taking,
+                |nth| nth,
+                |nth, result| {
+                    found[result] += usize::from(nth == result);
+                    Ok::<(), ()>(())
+                },
+            );
+            assert_eq!((done, found), (Ok(()), vec![1; 300]));
+            let panics = || {
+                let each = |nth: usize| assert!(nth != 250, "one number");
+                each_result(300, 4, taking, each, |_, ()| Ok::<(), ()>(()))
+            };
+            assert!(std::panic::catch_unwind(panics).is_err(), "{taking:?}");
+        }
+    }
 }

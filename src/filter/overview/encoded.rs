@@ -20,6 +20,7 @@ mod tests {
     use super::*;
     use crate::filter::overview::{Title, TitleSource};
     use crate::model::health::Health;
+    use crate::model::key;
 
     #[test]
     fn an_overview_survives_its_encoding() {
@@ -48,6 +49,12 @@ mod tests {
             ..Overview::default()
         };
         let bytes = overview.encode();
+        // The order of fields is the encoding.
+        assert_eq!(
+            key::sha256(&bytes)[..16],
+            *"b7311fd55aa67ec9",
+            "raise VERSION in store/overviews.rs and in homes/home_cache.rs"
+        );
         assert_eq!(Overview::decode(&bytes), Some(overview));
         for end in 0..bytes.len() {
             assert_eq!(Overview::decode(&bytes[..end]), None, "{end}");

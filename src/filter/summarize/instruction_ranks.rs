@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 /// The order in which instructions are taken, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// False if it changes an instruction that remains in the view in any case, or probably some rule.
+    /// False for a change of an instruction that remains in the view in any case, and for a clear change without a known rule.
     pub is_usual: bool,
     /// 0, or how doubtful it is.
     pub doubt: i32,
@@ -55,7 +55,7 @@ const MOST_DOUBTFUL: [usize; 2] = [8, 4];
 /// The indexes of the instructions that fit into a budget of tokens, in order. Certain ones are taken first, the clearest before
 /// the others, newest first in each class; then doubtful ones, the most certain first: rules within `doubtful_budget`
 /// tokens, and changes within as many. A change without a known rule may concern any of the certain rules, so that as many may
-/// be taken. The clear ones come before all rules, within half of the budget, because a rule alone would seem to hold still.
+/// be taken. The clear ones come before all rules, within half of the budget, because a rule without its change would seem to apply.
 /// `cost` returns the tokens of an instruction.
 pub(super) fn within(
     all: &[RankedInstruction],
@@ -65,8 +65,8 @@ pub(super) fn within(
     let ranked = |at: usize| Some((all[at].rank?, at));
     let mut order: Vec<(Rank, usize)> = (0..all.len()).filter_map(ranked).collect();
     // An earlier summary has made its choice, so that the next one makes the same.
-    let is_late = |rank: &Rank, at: usize| rank.is_usual && all[at].is_doubtful && !all[at].was_quoted;
-    order.sort_unstable_by_key(|(rank, at)| (is_late(rank, *at), *rank));
+    let comes_last = |rank: &Rank, at: usize| rank.is_usual && all[at].is_doubtful && !all[at].was_quoted;
+    order.sort_unstable_by_key(|(rank, at)| (comes_last(rank, *at), *rank));
     let certain = all
         .iter()
         .filter(|one| one.is_rule && one.rank.is_some() && !one.is_doubtful);
@@ -79,12 +79,12 @@ pub(super) fn within(
         *count = count.saturating_sub(1);
     }
     // For clear changes without a known rule.
-    let mut half = if doubtful_budget == 0 { 0 } else { budget / 2 };
+    let mut change_budget = if doubtful_budget == 0 { 0 } else { budget / 2 };
     let mut taken = vec![false; all.len()];
     for (rank, at) in order {
         let one = &all[at];
         let (count, rest) = &mut limits[usize::from(!one.is_rule)];
-        let rest = if rank.is_usual { rest } else { &mut half };
+        let rest = if rank.is_usual { rest } else { &mut change_budget };
         let is_limited = one.is_doubtful && !one.was_quoted;
         if taken[at] || is_limited && *count == 0 {
             continue;

@@ -326,7 +326,7 @@ fn drop_repeated(all: &mut Vec<DetectedInstruction>) {
     all.retain(|_| nth.next() == Some(true));
 }
 
-/// How many times the work per byte of other steps the detection of an instruction takes.
+/// How many times the work per byte of other steps finding the traits of a sentence takes.
 const WORK: usize = 8;
 
 /// The instructions that [`registry`] detects, except doubtful ones that no earlier summary quotes.

@@ -119,7 +119,7 @@ pub fn write_as<C: Editor>(
     }
 }
 
-/// Counts what the format cannot represent; `about` describes the session, and `is_own` tells whether it was read from this
+/// Counts what the format cannot represent; `about` describes the session, and `is_own` is true if it was read from this
 /// format.
 fn count_losses<C: Editor>(
     codec: &C,

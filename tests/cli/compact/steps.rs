@@ -120,3 +120,27 @@ fn steps_that_contradict_each_other_are_refused() {
         run.status(2).says(why);
     }
 }
+
+#[test]
+fn results_that_were_cut_give_way_to_placeholders_before_messages_are_dropped() {
+    let env = Env::new();
+    let session: String = (0..30)
+        .flat_map(|nth| {
+            let arguments = json!({"command": format!("ls d{nth}")}).to_string();
+            let files: String = (0..200).map(|file| format!("file{nth}_{file}.txt\n")).collect();
+            [
+                json!({"role": "user", "content": format!("List folder {nth}.")}),
+                json!({"role": "assistant", "content": null, "tool_calls": [
+                    {"id": format!("c{nth}"), "type": "function", "function": {"name": "sh", "arguments": arguments}}]}),
+                json!({"role": "tool", "tool_call_id": format!("c{nth}"), "content": files}),
+                json!({"role": "assistant", "content": "Done."}),
+            ]
+        })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    for budget in ["3000", "3400", "3800"] {
+        let options = ["--optimize", "--tool-output-max", "400", "--budget", budget];
+        let run = env.pipe(&[&["compact"][..], &options].concat(), session.clone());
+        run.status(0).says("(120 to 120 messages)");
+    }
+}

@@ -207,7 +207,10 @@ fn encode(sessions: &[FileSession]) -> Vec<u8> {
 }
 
 fn decode(bytes: &[u8], reader: &OverviewReader<'_>) -> Option<Vec<FileSession>> {
-    let sessions: Vec<FileSession> = postcard::from_bytes(bytes).ok()?;
+    let (sessions, rest): (Vec<FileSession>, _) = postcard::take_from_bytes(bytes).ok()?;
+    if !rest.is_empty() {
+        return None;
+    }
     let known = |(row, overview)| Some((row, reader.known(overview)?));
     sessions.into_iter().map(known).collect()
 }

@@ -60,7 +60,9 @@ pub fn run<'l>(
     let mut child = match piped(command).spawn() {
         Ok(child) => child,
         Err(error) => {
-            interrupt.release();
+            if let Some(interrupted) = interrupt.release() {
+                interrupted.end_program();
+            }
             return Err(error);
         }
     };
@@ -80,9 +82,11 @@ pub fn run<'l>(
         limits,
     };
     running.watch(running.limits.timeout);
-    running.end.is_late = running.end.status.is_none();
+    let is_too_long = running.end.output.len() > running.limits.most;
+    let is_running = running.end.status.is_none();
     running.kill();
     running.end.interrupted = interrupt.release();
+    running.end.is_late = is_running && !is_too_long && running.end.interrupted.is_none();
     Ok(running.end)
 }
 

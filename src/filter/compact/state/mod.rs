@@ -290,8 +290,8 @@ impl<'s> CompactionState<'s> {
         }
     }
 
-    /// Those of these lines that set, end or may change a standing instruction, in order, with the instructions in them. Only
-    /// lines of user, system and developer messages can.
+    /// The searched lines that set, end or may change a standing instruction, in order, with the instructions in them. They are
+    /// lines of user, system and developer messages.
     pub fn instructing(
         &self,
         is_searched: impl Fn(usize) -> bool,

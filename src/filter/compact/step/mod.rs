@@ -19,13 +19,11 @@ use crate::filter::phrase::one_line;
 use crate::model::json;
 use crate::model::message::{Message, ToolCall};
 use crate::model::threads::{self, over_cores};
+use crate::model::view::Item;
 use std::borrow::Cow;
 
 /// Most characters and tokens of the error line in a placeholder.
 const LINE: (usize, u64) = (100, 40);
-
-/// Most tokens of a placeholder.
-const LONGEST: u64 = 96;
 
 /// Fewest tokens that a placeholder of a result must save. The placeholders of a text and of its edited version differ by
 /// fewer: in the digits of the sizes and of the fingerprint.
@@ -133,30 +131,38 @@ impl CompactionState<'_> {
 
     /// A result as a placeholder with the facts of the message in the log, and its tokens; none if that saves too little.
     pub fn elided(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Vec<u8>, u64)> {
-        match self.shown_elided(at, id, mark)? {
-            (Some(body), tokens) if !self.is_edited(at) => Some((body, tokens)),
-            _ => self.with_placeholder(at, &self.original(at)?, id, mark),
+        match self.elided_in_view(at, id, mark)? {
+            (Some(body), tokens) if matches!(self.view.items[at], Item::Line(_)) => Some((body, tokens)),
+            _ => self.with_placeholder(at, &self.original(at)?, (&self.failure(at), id), mark),
         }
     }
 
-    /// The tokens that a placeholder of a result saves, computed from the text in the view; none if they are too few.
+    /// The tokens that a placeholder of a result saves; none if they are too few.
     ///
-    /// The placeholder itself describes the message in the log, which a stream lacks. It decides like a store because it
-    /// computes the same tokens.
+    /// The placeholder describes the message in the log, which a stream lacks. Store and stream compute these tokens from the
+    /// text in the view, so that they decide alike.
     pub fn elision_gain(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<u64> {
-        let (_, tokens) = self.shown_elided(at, id, mark)?;
+        let (_, tokens) = self.elided_in_view(at, id, mark)?;
         Some(self.items[at].now - tokens)
     }
 
-    /// A result as a placeholder with the facts of its text in the view, and its tokens; none if that saves too little.
-    /// The outcome of a partly elided result depends on the message in the log, so only the most tokens are known.
-    fn shown_elided(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Option<Vec<u8>>, u64)> {
-        let now = self.items[at].now;
-        if self.unmarked(at)?.contains(placeholders::BEGINNING) {
-            return (now >= LONGEST).then_some((None, LONGEST));
-        }
-        let (body, tokens) = self.with_placeholder(at, &self.message(at)?, id, mark)?;
-        (now - tokens >= LEAST_GAIN).then_some((Some(body), tokens))
+    /// A result as a placeholder with the facts of its text in the view, before any change of it, and its tokens; none if that
+    /// saves too little. If that text is partly elided, the outcome depends on the message in the log: there is no
+    /// placeholder then, but an upper bound of its tokens.
+    fn elided_in_view(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Option<Vec<u8>>, u64)> {
+        self.unmarked(at)?;
+        let message = self.view.items[at].message(self.session)?;
+        let is_partly_elided = placeholders::content(&message)?.contains(placeholders::BEGINNING);
+        let outcome = match is_partly_elided {
+            true => String::new(),
+            false => self.failure(at),
+        };
+        let (body, tokens) = self.with_placeholder(at, &message, (&outcome, id), mark)?;
+        let (body, tokens) = match is_partly_elided {
+            true => (None, tokens + LINE.1 + LEAST_GAIN),
+            false => (Some(body), tokens),
+        };
+        (self.items[at].now >= tokens + LEAST_GAIN).then_some((body, tokens))
     }
 
     /// The line of a result with a placeholder that describes this message, and its tokens; none if it is not smaller.
@@ -164,13 +170,13 @@ impl CompactionState<'_> {
         &self,
         at: usize,
         described: &Message<'_>,
-        id: &str,
+        (outcome, id): (&str, &str),
         mark: PlaceholderFn,
     ) -> Option<(Vec<u8>, u64)> {
         let text = placeholders::content(described)?;
         let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
-            outcome: &self.failure(at),
+            outcome,
             tokens: content_tokens(self, at, described)
                 .unwrap_or_else(|| self.counter.tokenizer().count(&text)),
             text: &text,

@@ -32,7 +32,7 @@ use clap::Args;
 use convo::error::Error;
 use convo::format::Format;
 use convo::format::page::PageOptions;
-use convo::model::threads::in_parallel;
+use convo::model::threads::{cores, in_parallel};
 use convo::store::make_dirs;
 use export_dir::Foreign;
 use inspect::ExaminedFile;
@@ -319,10 +319,7 @@ impl MigrateCommand {
     }
 
     fn threads(&self) -> usize {
-        self.jobs.map_or_else(
-            || std::thread::available_parallelism().map_or(1, usize::from),
-            usize::from,
-        )
+        self.jobs.map_or_else(cores, usize::from)
     }
 
     /// Reads every source; the results are in the order of the sources.

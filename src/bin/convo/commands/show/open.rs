@@ -39,13 +39,11 @@ pub fn page(
 
 fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBuf> {
     let cannot_write = |error| Error::io("cannot write a temporary page", error);
-    let file = tempfile::Builder::new()
+    let mut file = tempfile::Builder::new()
         .prefix("convo-")
         .suffix(".html")
         .tempfile()
         .map_err(cannot_write)?;
-    // The browser reads it later.
-    let (mut file, path) = file.keep().map_err(|error| cannot_write(error.error))?;
     let how = (WritePurpose::Context, options);
     format::write_page(
         Format::Html,
@@ -55,6 +53,8 @@ fn write(session: &Session, view: &View, options: &PageOptions) -> Result<PathBu
         &mut file,
         &mut Report::default(),
     )?;
+    // The browser reads it later.
+    let (_, path) = file.keep().map_err(|error| cannot_write(error.error))?;
     Ok(path)
 }
 
