@@ -29,6 +29,9 @@ const LINE: (usize, u64) = (100, 40);
 /// fewer: in the digits of the sizes and of the fingerprint.
 const LEAST_GAIN: u64 = 8;
 
+/// Most tokens by which the sizes and the fingerprint of a text make its placeholder longer than that of an empty text.
+const SIZES: u64 = 16;
+
 /// Writes the placeholder of a result.
 pub type PlaceholderFn = fn(&placeholders::ResultPlaceholder<'_>) -> String;
 
@@ -133,7 +136,7 @@ impl CompactionState<'_> {
     pub fn elided(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Vec<u8>, u64)> {
         match self.elided_in_view(at, id, mark)? {
             (Some(body), tokens) if matches!(self.view.items[at], Item::Line(_)) => Some((body, tokens)),
-            _ => self.with_placeholder(at, &self.original(at)?, (&self.failure(at), id), mark),
+            _ => self.with_placeholder(at, Some(&self.original(at)?), id, mark),
         }
     }
 
@@ -147,38 +150,43 @@ impl CompactionState<'_> {
     }
 
     /// A result as a placeholder with the facts of its text in the view, before any change of it, and its tokens; none if that
-    /// saves too little. If that text is partly elided, the outcome depends on the message in the log: there is no
+    /// saves too little. If that text is partly elided, size and outcome depend on the message in the log: there is no
     /// placeholder then, but an upper bound of its tokens.
     fn elided_in_view(&self, at: usize, id: &str, mark: PlaceholderFn) -> Option<(Option<Vec<u8>>, u64)> {
         self.unmarked(at)?;
         let message = self.view.items[at].message(self.session)?;
         let is_partly_elided = placeholders::content(&message)?.contains(placeholders::BEGINNING);
-        let outcome = match is_partly_elided {
-            true => String::new(),
-            false => self.failure(at),
-        };
-        let (body, tokens) = self.with_placeholder(at, &message, (&outcome, id), mark)?;
         let (body, tokens) = match is_partly_elided {
-            true => (None, tokens + LINE.1 + LEAST_GAIN),
-            false => (Some(body), tokens),
+            true => {
+                let (_, tokens) = self.with_placeholder(at, None, id, mark)?;
+                (None, tokens + LINE.1 + SIZES)
+            }
+            false => {
+                let (body, tokens) = self.with_placeholder(at, Some(&message), id, mark)?;
+                (Some(body), tokens)
+            }
         };
         (self.items[at].now >= tokens + LEAST_GAIN).then_some((body, tokens))
     }
 
-    /// The line of a result with a placeholder that describes this message, and its tokens; none if it is not smaller.
+    /// The line of a result with a placeholder that describes this message, or an empty one, and its tokens; none if it is
+    /// not smaller.
     fn with_placeholder(
         &self,
         at: usize,
-        described: &Message<'_>,
-        (outcome, id): (&str, &str),
+        described: Option<&Message<'_>>,
+        id: &str,
         mark: PlaceholderFn,
     ) -> Option<(Vec<u8>, u64)> {
-        let text = placeholders::content(described)?;
+        let text = described.map_or(Some(Cow::Borrowed("")), placeholders::content)?;
+        let count = |message| {
+            content_tokens(self, at, message).unwrap_or_else(|| self.counter.tokenizer().count(&text))
+        };
+        let outcome = described.map(|_| self.failure(at)).unwrap_or_default();
         let text = mark(&placeholders::ResultPlaceholder {
             tool: &self.tool(at),
-            outcome,
-            tokens: content_tokens(self, at, described)
-                .unwrap_or_else(|| self.counter.tokenizer().count(&text)),
+            outcome: &outcome,
+            tokens: described.map_or(0, count),
             text: &text,
             id,
         });
