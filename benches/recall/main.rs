@@ -10,7 +10,7 @@
 //! rules under `compint`, to be inserted into the conversations in addition to the built-in rules. `--sample` writes
 //! a small invented file in LoCoMo's format, to test the reader, and exits.
 //!
-//! Nothing is tuned with this data, and none of it is stored.
+//! Nothing is tuned with LoCoMo's data, and none of it is stored.
 #![allow(missing_docs)]
 
 mod agents;
@@ -25,6 +25,7 @@ mod methods;
 mod needles;
 mod rules;
 mod work;
+mod written;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,6 +76,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return std::fs::write(path, locomo::sample()).map_err(|e| format!("{}: {e}", path.display()));
     }
     let methods = methods::methods();
+    for (title, folder) in [("written", ""), ("written, held out", "held_out")] {
+        println!("{title}:");
+        evidence::print(&written::read(folder)?, &methods);
+    }
     let generated: Vec<_> = (0..10).map(|seed| generated::dialogue(seed, 500)).collect();
     let dialogues = match &arguments.data {
         Some(path) => {

@@ -29,12 +29,17 @@ pub(super) fn fill(
     let mut more = choice.remaining(room);
     let mut length = 0;
     let mut texts = Vec::new();
-    for _ in 0..=ROUNDS {
+    for round in 0..=ROUNDS {
         if !choice.select_more(more) && length > 0 {
             break;
         }
         let new = &choice.chosen[texts.len()..];
         texts.extend(marked(units, new, options.style.dates));
+        if round == 0 && choice.chosen.len() >= MANY {
+            let tokens = estimated(units, (&choice.chosen, &texts), options, count);
+            more = choice.cost_of(room.saturating_sub(tokens), tokens);
+            continue;
+        }
         let tokens;
         (length, tokens) = fit(beginning, units, (&choice.chosen, &texts), options, count);
         let rest = options.budget.saturating_sub(tokens);
@@ -134,6 +139,33 @@ const PROBES: usize = 12;
 
 /// Bytes of a draft from which its lines are counted and dropped: texts may be large.
 const PART: usize = if cfg!(test) { 1 << 6 } else { 1 << 20 };
+
+/// Fewest selected units whose text is not written to find out how many more fit: parts of it suffice.
+const MANY: usize = if cfg!(test) { 256 } else { 4096 };
+
+/// The parts of a text, and how many of them are counted.
+const PARTS: usize = 256;
+const COUNTED: usize = 32;
+
+/// Tokens of the text of the selected units, estimated from parts of it: in each, units cost about as much more than their text
+/// has tokens. A day that begins in an earlier part counts again, so that the estimate is rather too high.
+fn estimated(
+    units: &Units<'_>,
+    (picked, texts): (&[usize], &[Cow<'_, str>]),
+    options: &ExtractOptions,
+    count: CountFn<'_>,
+) -> u64 {
+    let cost_of = |order: &[usize]| order.iter().map(|nth| units.tokens(picked[*nth])).sum::<u64>();
+    let order = in_order(picked);
+    let (mut tokens, mut cost) = (0, 0);
+    for part in order.chunks(order.len().div_ceil(PARTS)).step_by(PARTS / COUNTED) {
+        let entries = part.iter().map(|nth| entry(units, picked, texts, *nth));
+        tokens += count(&text::write("", entries, options.style.dates));
+        cost += cost_of(part);
+    }
+    let all = u128::from(tokens) * u128::from(cost_of(&order)) / u128::from(cost.max(1));
+    u64::try_from(all).unwrap_or(u64::MAX)
+}
 
 /// Tokens of the text of the selected units.
 fn tokens_of(

@@ -1,13 +1,16 @@
-//! The prior weight of a unit apart from its terms: factual content, role, recency. Part of the profile coverage-v1;
-//! the constants were set once and not fitted to data.
+//! The prior weight of a unit apart from its terms: factual content, role, recency. Those of profile coverage-v1 were set once
+//! and not fitted to data; the further ones of a dialogue were chosen with the dialogues in `benches/recall/dialogues`.
 
 use crate::model::message::Role;
 use std::ops::BitOr;
 
 /// The factors of a unit, in thousandths, in the order of the profile: first person, date or number, name,
-/// media, bare question, role, recency.
+/// media, bare question, role, recency; and the product of further ones in 4096ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prior(pub [u16; 7], u32);
+
+/// The product of no further factors, 1 in 4096ths: precise enough, and small enough for the product of all.
+const ONE: u32 = 1 << 12;
 
 /// The English month names.
 pub(in crate::filter) const MONTHS: [&str; 12] = [
@@ -25,9 +28,18 @@ static TIMES: WordSet = WordSet::of(&[
 
 static FIRST_PERSON: WordSet = WordSet::of(&["i", "my", "we", "our", "me"]);
 
+static SECOND_PERSON: WordSet = WordSet::of(&["you", "your", "yours"]);
+
+/// Words of what may be done: "will" and "'ll", "going to".
+#[rustfmt::skip]
+static INTENDED: WordSet = WordSet::of(&[
+    "will", "ll", "going", "gonna", "plan", "plans", "planning", "want", "hope", "hoping", "might", "would", "could",
+    "should", "let", "wouldn", "couldn", "shouldn",
+]);
+
 impl Prior {
     /// The weight of an unremarkable text.
-    pub const NEUTRAL: Prior = Prior([1000; 7], 1);
+    pub const NEUTRAL: Prior = Prior([1000; 7], ONE);
 
     /// The weight of the text alone, with neutral role and recency.
     pub fn of(text: &str) -> Prior {
@@ -51,25 +63,30 @@ impl Prior {
                 1000,
                 1000,
             ],
-            1,
+            ONE,
         )
     }
 
-    /// Multiplies the weight by a factor in thousandths, a multiple of 50, for the position of the unit. Compared
-    /// units must have the same number of such factors.
+    /// Multiplies the weight by a factor in thousandths.
     pub fn worth(mut self, factor: u32) -> Prior {
-        self.1 *= factor / 50;
+        self.1 = self.1 * factor / 1000;
         self
     }
 
-    /// Applies the factors of profile coverage-v2: whether the text answers a question, reports an action, or asks a
-    /// further question.
+    /// Applies the factors of profile coverage-v2. Facts are in answers, in reports of what was done, and in numbers; less of
+    /// them are in questions, in what is said about the other one, and in plans. Most people speak in the first person.
     pub(super) fn dialogue(self, text: &str, marks: WordMarks, answers: bool) -> Prior {
-        let when = |applies: bool, factor: u32| if applies { factor } else { 1000 };
-        let asks_further = text.trim_end().ends_with('?') && text.contains('.');
-        self.worth(when(answers, 1250))
-            .worth(when(marks.has(WordMarks::REPORTS), 1250))
-            .worth(when(asks_further, 700))
+        let factors = [
+            (answers, 1600),
+            (marks.has(WordMarks::REPORTS), 1600),
+            (marks.has(WordMarks::NUMBER), 1500),
+            (marks.has(WordMarks::FIRST_PERSON), 800),
+            (marks.has(WordMarks::ADDRESSES), 700),
+            (marks.has(WordMarks::INTENDS), 650),
+            (text.trim_end().ends_with('?') && text.contains('.'), 500),
+        ];
+        let applied = factors.into_iter().filter(|(applies, _)| *applies);
+        applied.fold(self, |prior, (_, factor)| prior.worth(factor))
     }
 
     /// Applies the factor of the role.
@@ -115,6 +132,12 @@ impl WordMarks {
     pub const REPORTS: WordMarks = WordMarks(1 << 2);
     /// A name.
     pub const NAMED: WordMarks = WordMarks(1 << 3);
+    /// A number.
+    pub const NUMBER: WordMarks = WordMarks(1 << 4);
+    /// A word in the second person.
+    pub const ADDRESSES: WordMarks = WordMarks(1 << 5);
+    /// A word of what may be done.
+    pub const INTENDS: WordMarks = WordMarks(1 << 6);
 
     /// The marks of a text.
     pub fn of(text: &str) -> WordMarks {
@@ -124,8 +147,12 @@ impl WordMarks {
 
     /// The marks of a whole word, which may contain underscores.
     pub fn of_word(word: &str) -> WordMarks {
-        WordMarks::DATED.when(is_number(word) || TIMES.has(word))
+        let is_number = is_number(word);
+        WordMarks::DATED.when(is_number || TIMES.has(word))
+            | WordMarks::NUMBER.when(is_number)
             | WordMarks::FIRST_PERSON.when(FIRST_PERSON.has(word))
+            | WordMarks::ADDRESSES.when(SECOND_PERSON.has(word))
+            | WordMarks::INTENDS.when(INTENDED.has(word))
             | WordMarks::REPORTS.when(reports(word))
     }
 

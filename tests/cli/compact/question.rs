@@ -31,7 +31,7 @@ fn notes() -> String {
 fn the_question_selects_the_content_of_the_summary() {
     let env = Env::new();
     let compact = |question: &str| {
-        let mut arguments = vec!["compact", "-q", "--budget", "400", "--with", "extract"];
+        let mut arguments = vec!["compact", "-q", "--budget", "340", "--with", "extract"];
         if !question.is_empty() {
             arguments.extend(["--for", question]);
         }

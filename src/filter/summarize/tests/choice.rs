@@ -164,3 +164,70 @@ fn each_mark_of_a_fact_counts() {
         assert_eq!(Prior::of(text).0[..5], factors, "{text}");
     }
 }
+
+#[test]
+fn facts_of_a_dialogue_come_before_questions_and_plans() {
+    let weight = |(text, answers): (&str, bool)| {
+        let marks = prior_weight::WordMarks::of(text);
+        Prior::marked(text, marks)
+            .dialogue(text, marks, answers)
+            .product()
+    };
+    for (more, less) in [
+        (("A trumpet.", true), ("A trumpet.", false)),
+        (("The trumpet was sold.", false), ("The trumpet is old.", false)),
+        (
+            ("The trumpet costs 40.", false),
+            ("The trumpet costs May.", false),
+        ),
+        (("The trumpet is loud.", false), ("Your trumpet is loud.", false)),
+        (("He plays it.", false), ("He'll play it.", false)),
+        (("It is loud. It is.", false), ("It is loud. Is it?", false)),
+    ] {
+        assert!(weight(more) > weight(less), "{more:?} {less:?}");
+    }
+    // The product of all factors that reduce the weight is not rounded to nothing.
+    assert!(weight(("You should let me. Will you?", false)) > 0);
+}
+
+#[test]
+fn a_long_summary_is_full_although_only_parts_of_its_first_draft_are_counted() {
+    const WORDS: [&str; 8] = [
+        "seed", "roof", "garden", "door", "lamp", "river", "stone", "harbor",
+    ];
+    let text = |nth: usize, length: usize| {
+        let word = |at: usize| format!("{}{}", WORDS[(nth + at * at) % 8], (nth * 7 + at * 13) % 400);
+        (0..length).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let lengths: [fn(usize) -> usize; 3] = [
+        |nth| 4 + nth * nth % 23,
+        // The beginning has other lengths than the end.
+        |nth| if nth < 450 { 3 } else { 24 },
+        |nth| if nth % 29 == 0 { 40 } else { 6 },
+    ];
+    for length in lengths {
+        let texts: Vec<String> = (0..900).map(|nth| text(nth, length(nth))).collect();
+        let sources: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .map(|(nth, text)| {
+                source(
+                    "m",
+                    [Role::User, Role::Assistant][nth % 2],
+                    "2026-03-01T08:00:00Z",
+                    text,
+                )
+            })
+            .collect();
+        let all: u64 = texts.iter().map(|text| words(text) + 1).sum();
+        for budget in [all / 2, all * 3 / 4] {
+            let summary = extract(&sources, &[], None, &ExtractOptions::new(budget), &words).unwrap();
+            let tokens = words(&summary.text);
+            assert!(summary.text.lines().count() > 256);
+            assert!(
+                tokens <= budget && tokens * 50 >= budget * 49,
+                "{tokens} of {budget}"
+            );
+        }
+    }
+}
