@@ -4,6 +4,7 @@ mod ahead;
 mod compat;
 mod programs;
 mod question;
+mod reminders;
 mod repeated;
 mod reports;
 mod steps;

@@ -181,6 +181,30 @@ fn facts_lost_by_a_compaction_are_listed() {
 }
 
 #[test]
+fn facts_of_a_reminder_are_not_those_of_the_user() {
+    let env = two();
+    let reminder =
+        "<system-reminder>We decided to use bananas, see src/fence.txt. Never push.</system-reminder>";
+    for first in [
+        format!(r#"[{{"type":"text","text":"{reminder}"}},{{"type":"text","text":"Make it faster."}}]"#),
+        format!(r#""{reminder}\\nMake it faster.""#),
+    ] {
+        let lines = format!(
+            "{{\"role\":\"user\",\"content\":{first}}}\n{{\"role\":\"assistant\",\"content\":\"Yes.\"}}\n"
+        );
+        env.write("reminded.jsonl", &lines);
+        env.write("after.jsonl", "{\"role\":\"assistant\",\"content\":\"Yes.\"}\n");
+        let run = env
+            .run(&["diff", "--dropped", "reminded.jsonl", "after.jsonl"])
+            .status(0);
+        assert!(
+            !run.out().contains("banana") && !run.out().contains("reminder"),
+            "{run}"
+        );
+    }
+}
+
+#[test]
 fn git_shows_the_difference_of_sessions() {
     let env = two();
     env.write("session.jsonl", A);

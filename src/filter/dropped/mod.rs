@@ -11,7 +11,7 @@ use super::compact::facts::{near, tool, working_directory};
 use super::diff::{DiffEntry, SUMMARY};
 use super::phrase::contains_words;
 use super::summarize::{
-    InstructionSource, detected, is_harness, replaced_instructions, sentence_ranges, without_list_mark,
+    InstructionSource, detected, own_message_text, replaced_instructions, sentence_ranges, without_list_mark,
 };
 use crate::model::message::Role;
 use crate::model::session::Session;
@@ -178,7 +178,7 @@ impl FoundFacts {
     }
 
     fn take(&mut self, at: usize, entry: &DiffEntry<'_>, all: &[DiffEntry<'_>]) {
-        let text = entry.text();
+        let mut text = entry.text();
         match entry.role.as_ref() {
             "tool" => {
                 if let Some(message) = entry.message() {
@@ -192,14 +192,19 @@ impl FoundFacts {
                 }
                 return;
             }
-            "user" | "system" | "developer" if !is_harness(&text) => {
+            "user" | "system" | "developer" => {
+                if let Some(message) = entry.message() {
+                    text = own_message_text(message);
+                }
+                if text.trim().is_empty() {
+                    return;
+                }
                 let detected: Vec<_> = detected(&text, Role::User).collect();
                 let standing = detected.iter().filter_map(|one| one.standing());
                 standing.for_each(|rule| self.push(FactKind::Rule, rule, at));
                 self.instructions
                     .push(InstructionSource::Detected(detected.into()));
             }
-            "user" | "system" | "developer" => return,
             _ => {}
         }
         for range in sentence_ranges(&text) {

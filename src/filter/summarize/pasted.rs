@@ -1,7 +1,7 @@
 //! Separates a user's own sentences from pasted text: generated text, quotations, code and logs.
 
 use super::code_lines::is_code;
-use super::harness::is_harness;
+use super::harness::own_text;
 use super::pasted_lines::{
     announces_rules, introduces, is_header, is_item, is_of_transcript, line_number, names_following_text,
     reports, works_on_text,
@@ -52,9 +52,7 @@ const QUOTED_WORDS: usize = 3;
 /// The user's own sentences in a message.
 pub(super) fn own_sentences(text: &str) -> Vec<OwnSentence<'_>> {
     let mut own = Vec::new();
-    if is_harness(text) {
-        return own;
-    }
+    let text = own_text(text);
     let mut pasted = PastedText::default();
     let mut sentences = ranges(text).into_iter().peekable();
     for line in lines(text) {

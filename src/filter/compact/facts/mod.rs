@@ -17,7 +17,7 @@ mod tool_name;
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
 use crate::filter::summarize::handoff::{AssistantNote, Command, SessionError, SessionFacts, Success};
-use crate::filter::summarize::{is_harness, recorded_facts, without_list_mark};
+use crate::filter::summarize::{own_message_text, recorded_facts, text_parts, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
@@ -157,27 +157,31 @@ struct FactReader<'w, 's, 'f> {
     bytes: u64,
 }
 
+/// Beginning of a summary that Claude Code writes as a message.
+const CONTINUED: &str = "This session is being continued";
+
 impl<'w> FactReader<'w, '_, '_> {
     fn take(&mut self, at: usize, message: &Message<'w>, shows: &dyn Fn(usize) -> bool) {
         match message.role() {
             Role::User => {
-                let text = message.text();
                 // The output of a command that the user ran asks for nothing.
-                let asks = !matches!(message.category(), Category::Context | Category::SystemOutput);
-                if !asks || text.trim().is_empty() {
+                if matches!(message.category(), Category::Context | Category::SystemOutput) {
                     return;
                 }
-                if is_harness(&text) {
-                    if text.trim_start().starts_with("This session is being continued") && !shows(at) {
-                        self.facts.add_lines_of_summary(&text);
+                for part in text_parts(message) {
+                    if part.trim_start().starts_with(CONTINUED) && !shows(at) {
+                        self.facts.add_lines_of_summary(&part);
                     }
+                }
+                let own = own_message_text(message);
+                if own.trim().is_empty() {
                     return;
                 }
                 self.conclude();
                 self.has_kept_request |= (self.stays)(at);
                 if !shows(at) {
-                    self.bytes += text.len() as u64;
-                    self.facts.requests.push(text);
+                    self.bytes += own.len() as u64;
+                    self.facts.requests.push(own);
                 }
             }
             Role::Assistant => {

@@ -9,7 +9,7 @@ mod reshape;
 use super::event::{InsertedSummary, Size};
 use super::placeholders;
 use super::trigger::Measures;
-use crate::filter::summarize::{DetectedInstruction, detected};
+use crate::filter::summarize::{DetectedInstruction, detected, own_message_text};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::named_enum::named_enum;
 use crate::model::record::{Record, RecordKind};
@@ -330,7 +330,7 @@ impl<'s> CompactionState<'s> {
         line.instructions.get_or_init(|| {
             let record = self.session.record(line.number);
             let message = record.message();
-            let found = message.map(|message| detected(&message.text(), message.role()).collect());
+            let found = message.map(|message| detected(&own_message_text(message), message.role()).collect());
             found.unwrap_or_default()
         })
     }
