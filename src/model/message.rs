@@ -216,18 +216,16 @@ impl<'a> Message<'a> {
         if let Some(text) = self.content.and_then(json::text) {
             return text;
         }
-        let texts: Vec<_> = self
-            .parts()
-            .into_iter()
-            .filter_map(|part| {
-                if let MessagePart::Text(text) = part {
-                    Some(text)
-                } else {
-                    None
-                }
-            })
-            .collect();
-        Cow::Owned(texts.join("\n"))
+        Cow::Owned(self.texts().join("\n"))
+    }
+
+    /// The texts of the content, part by part.
+    pub fn texts(&self) -> Vec<Cow<'a, str>> {
+        let text = |part| match part {
+            MessagePart::Text(text) => Some(text),
+            MessagePart::Other(..) => None,
+        };
+        self.parts().into_iter().filter_map(text).collect()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Separates generated text in user messages from the user's own: it is neither a request nor a standing instruction.
 
-use crate::model::json;
-use crate::model::message::{Message, MessagePart};
+use crate::model::message::Message;
 use std::borrow::Cow;
 
 /// Tag names of harnesses, as they follow `<`.
@@ -58,24 +57,10 @@ const BEFORE_ELEMENT: &str = "# agents.md instructions";
 /// Most generated texts before the user's, which bounds the work.
 const MOST_GENERATED: usize = 64;
 
-/// The texts of a message, part by part.
-pub fn text_parts<'m>(message: &Message<'m>) -> Vec<Cow<'m, str>> {
-    if let Some(text) = message.content.and_then(json::text) {
-        return vec![text];
-    }
-    let parts = message.parts().into_iter();
-    parts
-        .filter_map(|part| match part {
-            MessagePart::Text(text) => Some(text),
-            MessagePart::Other(..) => None,
-        })
-        .collect()
-}
-
 /// The user's own text in a message; blank if programs wrote all of it. A request often has both, for example a reminder of the
 /// program and what the user asks.
 pub fn own_message_text<'m>(message: &Message<'m>) -> Cow<'m, str> {
-    let own = text_parts(message).into_iter().map(|part| match part {
+    let own = message.texts().into_iter().map(|part| match part {
         Cow::Borrowed(text) => Cow::Borrowed(own_text(text)),
         Cow::Owned(text) => Cow::Owned(own_text(&text).to_string()),
     });

@@ -65,7 +65,7 @@ pub use validate::{SummaryFailure, accept, is_blank};
 pub use dates::{Dates, day};
 pub use detection::{DetectedInstruction, detected, standing_instructions};
 pub(in crate::filter) use greedy::{GreedyOffer, OfferSource, take_best};
-pub(in crate::filter) use harness::{own_message_text, text_parts};
+pub(in crate::filter) use harness::own_message_text;
 pub use instructions::strength;
 pub use options::{ExtractOptions, GivenRule, Instructions, SummaryStyle};
 pub(in crate::filter) use prior_weight::MONTHS;

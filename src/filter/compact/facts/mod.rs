@@ -17,7 +17,7 @@ mod tool_name;
 use super::placeholders;
 use super::state::{CompactionState, ViewEntry};
 use crate::filter::summarize::handoff::{AssistantNote, Command, SessionError, SessionFacts, Success};
-use crate::filter::summarize::{own_message_text, recorded_facts, text_parts, without_list_mark};
+use crate::filter::summarize::{own_message_text, recorded_facts, without_list_mark};
 use crate::model::json::{self, Dialect};
 use crate::model::message::{Category, Message, Role, ToolCall};
 use crate::model::session::Session;
@@ -168,7 +168,7 @@ impl<'w> FactReader<'w, '_, '_> {
                 if matches!(message.category(), Category::Context | Category::SystemOutput) {
                     return;
                 }
-                for part in text_parts(message) {
+                for part in message.texts() {
                     if part.trim_start().starts_with(CONTINUED) && !shows(at) {
                         self.facts.add_lines_of_summary(&part);
                     }
