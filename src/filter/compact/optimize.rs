@@ -22,6 +22,9 @@ use std::collections::HashSet;
 /// Per mille of the budget that the exchanges of `keep_last` may take besides the newest exchange.
 const NEWEST: u64 = 300;
 
+/// Tokens below which an exchange is short.
+const SHORT: u64 = 32;
+
 /// Chooses levels, and summarizes dropped messages in the remaining tokens.
 pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
     // If nothing may be dropped, there is little to choose.
@@ -178,9 +181,9 @@ fn drop_separated_groups(work: &CompactionState<'_>, free: &[usize], levels: &mu
 /// The first exchange that is kept regardless of its content: the newest, and those of `keep_last` as far as they fit.
 fn kept_exchanges(work: &CompactionState<'_>, options: &CompactOptions, budget: u64) -> usize {
     let mut first = work.exchanges.len().saturating_sub(1);
-    // The answer to a question may be anywhere.
-    let usual = if options.style.questions.is_empty() { 2 } else { 1 };
-    let kept = options.keep_last.unwrap_or(usual).max(1);
+    // A short newest exchange refers to the one before: "yes, go on". The answer to a question may be anywhere.
+    let is_short = options.style.questions.is_empty() && work.exchange_tokens(first) < SHORT;
+    let kept = options.keep_last.unwrap_or(1 + usize::from(is_short)).max(1);
     let oldest = work.exchanges.len().saturating_sub(kept);
     let mut tokens = 0;
     while first > oldest {

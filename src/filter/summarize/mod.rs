@@ -6,6 +6,7 @@
 //! budget, and [`accept()`] validates every summary. `model/summary.rs` formats the summary for a model.
 
 mod answering;
+mod between_people;
 mod block;
 mod changes;
 mod clauses;
@@ -70,8 +71,8 @@ pub use instructions::strength;
 pub use options::{ExtractOptions, GivenRule, Instructions, SummaryStyle};
 pub(in crate::filter) use prior_weight::MONTHS;
 pub use prior_weight::Prior;
-use quoted_instructions::{Doubtful, SelectedInstructions};
 pub use quoted_instructions::{InstructionSource, replaced_instructions};
+use quoted_instructions::{SelectedInstructions, SessionKind};
 pub(in crate::filter) use reader::{TextReader, read_all};
 use registered::RegisteredSentences;
 pub(in crate::filter) use sentences::{ranges as sentence_ranges, without_list_mark};
@@ -82,6 +83,7 @@ pub use terms::{for_each_term, terms};
 pub use text_units::SummarySource;
 pub(in crate::filter) use text_units::sentence_units;
 
+use between_people::is_between_people;
 use entry::{CountFn, QuotedText};
 use frame::Head;
 pub(in crate::filter) use handoff::SessionFacts;
@@ -120,7 +122,7 @@ pub fn extract(
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
     let (earlier, instructions, replaced, beginning) =
-        begin_summary(sources, rules_from, previous, Doubtful::Few, options, count)?;
+        begin_summary(sources, rules_from, previous, false, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
@@ -153,7 +155,7 @@ fn begin_summary(
     sources: &[SummarySource<'_>],
     rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
-    doubtful: Doubtful,
+    hands_over: bool,
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, Vec<String>, String), SummaryFailure> {
@@ -161,10 +163,15 @@ fn begin_summary(
     earlier
         .entries
         .retain(|entry| !harness::is_around_summary(&entry.text));
+    let kind = match hands_over {
+        true => SessionKind::Agent,
+        false if is_between_people(sources, &earlier) => SessionKind::People,
+        false => SessionKind::Chat,
+    };
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
     let SelectedInstructions { quoted, replaced } =
-        quoted_instructions::registry(rules_from, &earlier.instructions, doubtful, options, &size, count)?;
+        quoted_instructions::registry(rules_from, &earlier.instructions, kind, options, &size, count)?;
     if options.style.instructions != Instructions::Auto {
         demote(&mut earlier);
     }
@@ -184,7 +191,7 @@ pub fn hand_over(
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
     let (mut earlier, instructions, replaced, beginning) =
-        begin_summary(sources, rules_from, previous, Doubtful::Omitted, options, count)?;
+        begin_summary(sources, rules_from, previous, true, options, count)?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
@@ -290,9 +297,14 @@ pub fn instructions(
 ) -> Result<Vec<Instruction>, SummaryFailure> {
     let earlier = previous.map(text::read).unwrap_or_default();
     let size = |block: &[Instruction]| count(&instruction_block(block));
-    let few = Doubtful::Few;
-    let selected =
-        quoted_instructions::registry(rules_from, &earlier.instructions, few, options, &size, count)?;
+    let selected = quoted_instructions::registry(
+        rules_from,
+        &earlier.instructions,
+        SessionKind::Chat,
+        options,
+        &size,
+        count,
+    )?;
     Ok(selected.quoted)
 }
 

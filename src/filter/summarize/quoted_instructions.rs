@@ -37,24 +37,30 @@ impl InstructionSource<'_> {
     }
 }
 
-/// How many doubtful instructions a summary quotes.
+/// Who speaks in a session, which decides how many doubtful instructions a summary quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doubtful {
-    /// Rules within an eighth of the tokens, and changes within another.
-    Few,
-    /// None that no earlier summary quotes. In a session of an agent, nearly all of them are tasks, and requests are quoted
-    /// anyway.
-    Omitted,
+pub(super) enum SessionKind {
+    /// A user and a model. Doubtful rules are quoted within an eighth of the tokens, and changes within another.
+    Chat,
+    /// People. They rarely set rules for each other.
+    People,
+    /// A user and an agent. Nearly all doubtful instructions are tasks, and requests are quoted anyway.
+    Agent,
 }
 
-impl Doubtful {
+impl SessionKind {
     /// The certainty below which a sentence is a doubtful instruction, in thousandths. Of unseen rules without a known form,
     /// a sixth is below the lower one, and of the false ones four fifths are. Orders to an agent read more like rules.
     fn limit(self) -> i32 {
         match self {
-            Doubtful::Few => 370,
-            Doubtful::Omitted => 700,
+            SessionKind::Chat | SessionKind::People => 370,
+            SessionKind::Agent => 700,
         }
+    }
+
+    /// Whether no doubtful instructions are quoted but those of an earlier summary.
+    fn omits_doubtful(self) -> bool {
+        self != SessionKind::Chat
     }
 }
 
@@ -72,7 +78,7 @@ pub(super) struct SelectedInstructions {
 pub(super) fn registry(
     rules_from: &[InstructionSource<'_>],
     earlier: &[Instruction],
-    doubtful: Doubtful,
+    kind: SessionKind,
     options: &ExtractOptions,
     size: &dyn Fn(&[Instruction]) -> u64,
     count: CountFn<'_>,
@@ -86,16 +92,13 @@ pub(super) fn registry(
         Instructions::Auto => {
             let share =
                 u128::from(options.budget) * u128::from(options.style.instruction_share.min(100)) / 100;
-            let all = found(rules_from, earlier, &options.kept, doubtful);
+            let all = found(rules_from, earlier, &options.kept, kind);
             let costs = vec![OnceCell::new(); all.len()];
             let cost = |at: usize| *costs[at].get_or_init(|| count(&all[at].instruction.lines()));
             let mut room = share as u64;
             // The head and the heading take tokens too.
             loop {
-                let for_doubtful = match doubtful {
-                    Doubtful::Few => room / 8,
-                    Doubtful::Omitted => 0,
-                };
+                let for_doubtful = if kind.omits_doubtful() { 0 } else { room / 8 };
                 let fitting = within(&all, (room, for_doubtful), cost);
                 let block: Vec<Instruction> = fitting.iter().map(|at| all[*at].instruction.clone()).collect();
                 let over = size(&block).saturating_sub(options.budget);
@@ -154,16 +157,16 @@ const CLEAR: u32 = 7;
 const FIRM: u32 = 5;
 
 impl DetectedInstruction {
-    fn is_doubtful(&self, doubtful: Doubtful) -> bool {
-        self.certainty < doubtful.limit() || self.may_be_a_task && doubtful == Doubtful::Omitted
+    fn is_doubtful(&self, kind: SessionKind) -> bool {
+        self.certainty < kind.limit() || self.may_be_a_task && kind == SessionKind::Agent
     }
 
     /// `forbids`: whether it forbids something. What a user does not want is the costliest to lose.
-    fn rank(&self, position: usize, doubtful: Doubtful, forbids: bool) -> Rank {
+    fn rank(&self, position: usize, kind: SessionKind, forbids: bool) -> Rank {
         Rank {
             is_usual: true,
             doubt: match self.kind {
-                InstructionKind::Rule if !self.is_doubtful(doubtful) => 0,
+                InstructionKind::Rule if !self.is_doubtful(kind) => 0,
                 _ => CERTAIN.saturating_sub(self.certainty).max(1),
             },
             clarity: match self.strength {
@@ -182,7 +185,7 @@ fn found(
     rules_from: &[InstructionSource<'_>],
     earlier: &[Instruction],
     kept: &[Instruction],
-    doubtful: Doubtful,
+    kind: SessionKind,
 ) -> Vec<RankedInstruction> {
     // Instructions of an earlier summary are kept even if they are not recognized.
     let known = |one: &Instruction| {
@@ -254,7 +257,7 @@ fn found(
             changes[at].push(at - 1);
         }
         let changes_any = || found.changes_any && first_rule.is_some_and(|rule| rule < at);
-        let rank = found.rank(at, doubtful, claims[at].forbids);
+        let rank = found.rank(at, kind, claims[at].forbids);
         ranks.push(match found.kind {
             InstructionKind::Kept => None,
             _ if replaces_kept.contains(&at) || changed[at].iter().any(|rule| is_kept(*rule)) => Some(Rank {
@@ -271,7 +274,7 @@ fn found(
             InstructionKind::Rule => Some(rank),
             _ => Some(Rank {
                 // One with a known rule is quoted with it.
-                is_usual: found.is_doubtful(doubtful) || !changed[at].is_empty(),
+                is_usual: found.is_doubtful(kind) || !changed[at].is_empty(),
                 ..rank
             })
             .filter(|_| found.was_quoted || changes_any()),
@@ -286,7 +289,7 @@ fn found(
                 is_rule: matches!(found.kind, InstructionKind::Rule | InstructionKind::Kept),
                 is_doubtful: match rank {
                     Some(rank) => rank.doubt > 0,
-                    None => found.kind == InstructionKind::Kept && found.is_doubtful(doubtful),
+                    None => found.kind == InstructionKind::Kept && found.is_doubtful(kind),
                 },
                 forbids: claim.forbids,
                 was_quoted: found.was_quoted,
@@ -331,7 +334,7 @@ const WORK: usize = 8;
 
 /// The instructions that [`registry`] detects, except doubtful ones that no earlier summary quotes.
 pub(super) fn certain(rules_from: &[InstructionSource<'_>], earlier: &[Instruction]) -> Vec<Instruction> {
-    let all = found(rules_from, earlier, &[], Doubtful::Few);
+    let all = found(rules_from, earlier, &[], SessionKind::Chat);
     let certain = within(&all, (u64::MAX, 0), |_| 1);
     certain
         .into_iter()
@@ -341,7 +344,7 @@ pub(super) fn certain(rules_from: &[InstructionSource<'_>], earlier: &[Instructi
 
 /// The texts of the instructions that later ones replace.
 pub fn replaced_instructions(sources: &[InstructionSource<'_>]) -> HashSet<String> {
-    let all = found(sources, &[], &[], Doubtful::Few).into_iter();
+    let all = found(sources, &[], &[], SessionKind::Chat).into_iter();
     all.filter(|one| one.is_replaced)
         .map(|one| one.instruction.text)
         .collect()

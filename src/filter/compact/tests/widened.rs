@@ -118,3 +118,29 @@ fn rules_displace_only_as_many_exchanges_as_they_need() {
         .count();
     assert_eq!((steps, kept_rules(&case, 300)), (4, 7), "{shown}");
 }
+
+#[test]
+fn a_short_newest_exchange_is_kept_with_the_one_before() {
+    let shown = |newest: &str| {
+        let mut session = session(20, &[], 36);
+        session.push_new(br#"{"role":"user","content":"Shall we move the deadline?"}"#);
+        session.push_new(br#"{"role":"assistant","content":"I would, by a week."}"#);
+        let newest = format!(r#"{{"role":"user","content":"{newest}"}}"#);
+        session.push_new(newest.as_bytes());
+        let case = with_default_options(session);
+        let done = case.with_budget(300, true).ok().and_then(|made| case.done(made));
+        let done = done.unwrap();
+        let messages = done.view.messages(&done.after);
+        messages
+            .map(|message| message.text().into_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown("Yes, do that."),
+        [
+            "Shall we move the deadline?", "I would, by a week.", "Yes, do that."
+        ]
+    );
+    let long = REPLY.replace("the", "THE");
+    assert_eq!(shown(&long), [long]);
+}

@@ -264,3 +264,69 @@ fn a_handoff_quotes_doubtful_instructions_only_as_requests() {
     let previous = text::beginning(&head(&[]), &block);
     assert_eq!(handed(Some(&previous)).instructions.len(), 2);
 }
+
+/// What a summary quotes as instructions if the assistant gives these replies to these remarks, one by one.
+fn quoted_in_dialogue(remarks: &[&str], replies: &[&str], previous: Option<&str>) -> Vec<String> {
+    let pairs = (0..remarks.len().max(replies.len())).flat_map(|nth| {
+        let remark = remarks.get(nth).copied().unwrap_or("And then?");
+        let reply = replies[nth % replies.len()];
+        [
+            source("u", Role::User, "", remark),
+            source("a", Role::Assistant, "", reply),
+        ]
+    });
+    let pairs: Vec<SummarySource<'_>> = pairs.collect();
+    let options = ExtractOptions {
+        covered: Some(1000),
+        ..ExtractOptions::new(200)
+    };
+    let said: Vec<_> = pairs
+        .iter()
+        .filter(|source| source.role == Role::User)
+        .cloned()
+        .collect();
+    let summary = extract(&pairs, &said, previous, &options, &words);
+    summary.unwrap().instructions
+}
+
+const OF_PEOPLE: [&str; 4] = [
+    "My sister moved to Leeds in May.",
+    "I lost my keys and called our neighbor.",
+    "How did it go with the van?",
+    "We won the cup, and my dad cried.",
+];
+
+#[test]
+fn dialogues_between_people_have_no_doubtful_instructions() {
+    let [clear, doubtful] = unseen();
+    let remarks = [clear[0], clear[1], doubtful[0], doubtful[1]];
+    let longest = "I wrote my letter and our report was done. ".repeat(10);
+    let of_programs = [
+        "I fixed the test and moved the file.",
+        "I tried that, and it failed.",
+        "Your sister moved to Leeds in May.",
+        &longest,
+    ];
+    let people = OF_PEOPLE.repeat(3);
+    assert_eq!(quoted_in_dialogue(&remarks, &people, None), clear[..2]);
+    let program = of_programs.repeat(3);
+    let all = quoted_in_dialogue(&remarks, &program, None);
+    assert!(all.len() > 2, "{all:?}");
+    // Too few to know.
+    assert_eq!(quoted_in_dialogue(&remarks, &OF_PEOPLE, None), all);
+}
+
+#[test]
+fn an_earlier_summary_shows_that_people_speak_and_keeps_its_instructions() {
+    let [clear, doubtful] = unseen();
+    let entries = OF_PEOPLE.map(|text| format!("assistant: {text}\n")).concat();
+    let earlier = format!(
+        "[summary of 20 messages]\nstanding instructions, by speaker:\n- user: {}\n{entries}",
+        doubtful[2]
+    );
+    let remarks = [clear[0], doubtful[0]];
+    assert_eq!(
+        quoted_in_dialogue(&remarks, &OF_PEOPLE, Some(&earlier)),
+        [doubtful[2], clear[0]]
+    );
+}
