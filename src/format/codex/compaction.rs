@@ -19,6 +19,15 @@ pub struct StateBeforeCompaction {
     pub summary: bool,
 }
 
+/// A compaction that replaces the history by the items of each of these messages, of which a summary is the last.
+pub fn payload(summary: &str, items: &[Vec<Vec<u8>>]) -> Vec<u8> {
+    let mut payload = ObjectBuilder::default();
+    payload
+        .text("message", summary)
+        .raw("replacement_history", array(items.concat()));
+    payload.finish()
+}
+
 /// The event for a compaction; `name` makes its id unique.
 pub fn event(
     payload: &[u8],

@@ -1,6 +1,7 @@
 //! Writes a session from another format as a log that Codex can resume: the session line, the settings of each turn,
 //! the items, and their display events.
 
+use super::compaction;
 use super::items::{self, enveloped};
 use super::read::UNKNOWN;
 use super::uuid;
@@ -24,7 +25,12 @@ pub fn write(
     view: &View,
     WriteTarget(purpose, out, report): WriteTarget<'_>,
 ) -> Result<()> {
-    let items = items::of_view(session, view, false, report);
+    let mut items = items::of_view(session, view, false, report);
+    for payload in items.iter_mut().flatten() {
+        if let Some(bare) = bare(payload, report) {
+            *payload = bare;
+        }
+    }
     let about = LogInfo::of(session, view);
     if purpose == WritePurpose::Export {
         let placed = [
@@ -66,9 +72,13 @@ pub fn write(
             line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
             turns += 1;
         }
+        if let Some(text) = item.summary(session) {
+            let compacted = compaction::payload(&text, &items[..=nth]);
+            line(&time, "compacted", &compacted)?;
+            continue;
+        }
         for payload in &items[nth] {
-            let kept = bare(payload, report);
-            line(&time, "response_item", kept.as_deref().unwrap_or(payload))?;
+            line(&time, "response_item", payload)?;
         }
         if let Some(message) = &message {
             if let Some(event) = display_event(message) {
@@ -77,8 +87,6 @@ pub fn write(
             if purpose == WritePurpose::Export {
                 count_losses(message, item.body(session), report);
             }
-        } else {
-            report.count_loss(Loss::Summary, 1);
         }
     }
     Ok(())

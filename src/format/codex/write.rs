@@ -5,13 +5,13 @@
 use super::line::{CodexLine, NAME};
 use super::planned_line::{self, LineRelation, PlannedLine};
 use super::turns::TurnLines;
-use super::{encode_new, items, steps};
+use super::{compaction, encode_new, items, steps};
 use crate::error::Result;
 use crate::format::kit::{losses, records};
 use crate::format::report::Report;
 use crate::format::{EditedSession, WritePurpose, WriteTarget, written};
 use crate::model::event::EPOCH_MILLIS;
-use crate::model::json::{self, ObjectBuilder};
+use crate::model::json;
 use crate::model::session::Session;
 use crate::model::view::{Item, View};
 use std::collections::{HashMap, HashSet};
@@ -133,12 +133,9 @@ impl<'s> CodexLogWriter<'s> {
             _ => None,
         });
         let time = time.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
-        let mut payload = ObjectBuilder::default();
-        payload
-            .text("message", &text.unwrap_or_default())
-            .raw("replacement_history", json::array(self.items[..count].concat()));
+        let payload = compaction::payload(&text.unwrap_or_default(), &self.items[..count]);
         let mut lines: Vec<Vec<u8>> = self.planned.iter().map(|line| line.bytes.clone()).collect();
-        lines.insert(at, items::enveloped(&time, "compacted", &payload.finish()));
+        lines.insert(at, items::enveloped(&time, "compacted", &payload));
         // Messages that were added since have no line yet.
         for (item, added) in rest.iter().enumerate() {
             if added.line().is_some_and(|line| !self.has_line.contains(&line)) {

@@ -2,6 +2,7 @@
 
 mod damage;
 mod fixtures;
+mod new_logs;
 mod small;
 
 use super::read;
