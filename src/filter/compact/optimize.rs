@@ -22,8 +22,8 @@ use std::collections::HashSet;
 /// Per mille of the budget that the exchanges of `keep_last` may take besides the newest exchange.
 const NEWEST: u64 = 300;
 
-/// Tokens below which an exchange is short.
-const SHORT: u64 = 32;
+/// Tokens below which a request is short.
+const SHORT: u64 = 16;
 
 /// Chooses levels, and summarizes dropped messages in the remaining tokens.
 pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &CompactionGoal) -> Result<()> {
@@ -181,9 +181,13 @@ fn drop_separated_groups(work: &CompactionState<'_>, free: &[usize], levels: &mu
 /// The first exchange that is kept regardless of its content: the newest, and those of `keep_last` as far as they fit.
 fn kept_exchanges(work: &CompactionState<'_>, options: &CompactOptions, budget: u64) -> usize {
     let mut first = work.exchanges.len().saturating_sub(1);
-    // A short newest exchange refers to the one before: "yes, go on". The answer to a question may be anywhere.
-    let is_short = options.style.questions.is_empty() && work.exchange_tokens(first) < SHORT;
-    let kept = options.keep_last.unwrap_or(1 + usize::from(is_short)).max(1);
+    // A short request refers to the exchange before: "yes, go on". The answer to a question may be anywhere.
+    let is_short = |newest: usize| work.atom_tokens(work.exchanges[newest].atoms.start) < SHORT;
+    let refers_back = || options.style.questions.is_empty() && work.newest().is_some_and(is_short);
+    let kept = options
+        .keep_last
+        .unwrap_or_else(|| 1 + usize::from(refers_back()))
+        .max(1);
     let oldest = work.exchanges.len().saturating_sub(kept);
     let mut tokens = 0;
     while first > oldest {

@@ -6,44 +6,48 @@ use super::text::Earlier;
 use super::text_units::SummarySource;
 use crate::model::message::Role;
 
-/// Fewest messages of the assistant that show who speaks.
+/// Fewest replies that show who speaks.
 const FEWEST: usize = 8;
 
-/// Most messages that are read, evenly spaced.
+/// Most replies that are read, evenly spaced, and most entries of an earlier summary.
 const MOST: usize = 64;
 
 /// Most bytes of a remark. What is longer may be a text that a program was asked to write.
 const LONGEST: usize = 400;
 
-/// One in this many messages of a person reports what the person did, and one mentions something of the person's own. In the
-/// dialogues of `benches/recall/dialogues` at least one in four does. Agents report what they did, but own nothing.
-const ONE_IN: usize = 6;
+/// One in this many replies of a person reports what the person did. In the dialogues of `benches/recall/dialogues` one in two
+/// to four does; agents report what they did, too.
+const REPORTS: usize = 5;
 
-/// Whether the assistant speaks of its own life, as programs rarely do.
+/// One in this many mentions something of the person's own ("my sister"), and at least two do. In those dialogues one in four to
+/// ten does, in texts of programs one in twenty.
+const OWNS: usize = 12;
+
+/// What programs call their own.
+const OF_PROGRAMS: [&str; 33] = [
+    "advice", "answer", "answers", "apologies", "apology", "bad", "best", "change", "changes", "code",
+    "earlier", "edit", "edits", "end", "error", "fault", "first", "fix", "guess", "knowledge", "last",
+    "message", "mistake", "opinion", "pleasure", "previous", "reply", "response", "suggestion",
+    "suggestions", "understanding", "view", "work",
+];
+
+/// Whether the assistant of a session, or of an earlier summary of it, speaks of a life of its own, as programs rarely do.
 pub(super) fn is_between_people(sources: &[SummarySource<'_>], earlier: &Earlier) -> bool {
-    let replies: Vec<&SummarySource<'_>> = sources
-        .iter()
-        .filter(|source| source.role == Role::Assistant)
-        .collect();
-    let quoted = earlier
-        .entries
-        .iter()
-        .filter(|entry| entry.role == Some(Role::Assistant));
-    let step = replies.len().div_ceil(MOST).max(1);
+    let replies = sources.iter().filter(|source| source.role == Role::Assistant);
+    let step = replies.clone().count().div_ceil(MOST).max(1);
+    let replies = replies.step_by(step).map(SummarySource::decoded);
+    let entries = earlier.entries.iter();
+    let quoted = entries.filter(|entry| entry.role == Some(Role::Assistant));
+    let quoted = quoted.take(MOST).map(|entry| entry.text.as_ref().into());
     let (mut read, mut reports, mut owns) = (0, 0, 0);
-    let texts = replies
-        .iter()
-        .step_by(step)
-        .map(|source| source.decoded())
-        .chain(quoted.take(MOST).map(|entry| entry.text.as_ref().into()));
-    for text in texts {
+    for text in replies.chain(quoted) {
         read += 1;
         if text.len() <= LONGEST {
             reports += usize::from(reports_own_action(&text));
-            owns += usize::from(text.split(|c: char| !c.is_alphanumeric()).any(is_possessive));
+            owns += usize::from(mentions_own_thing(&text));
         }
     }
-    read >= FEWEST && reports.min(owns) * ONE_IN >= read
+    read >= FEWEST && reports * REPORTS >= read && owns >= 2 && owns * OWNS >= read
 }
 
 /// Whether a sentence in the first person reports what happened.
@@ -54,6 +58,16 @@ fn reports_own_action(text: &str) -> bool {
     })
 }
 
-fn is_possessive(word: &str) -> bool {
-    word.eq_ignore_ascii_case("my") || word.eq_ignore_ascii_case("our")
+/// Whether a text has "my" before a word that is not of a program's work.
+fn mentions_own_thing(text: &str) -> bool {
+    let mut words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    while words.by_ref().any(|word| word.eq_ignore_ascii_case("my")) {
+        let is_of_programs = |word: &str| OF_PROGRAMS.iter().any(|known| known.eq_ignore_ascii_case(word));
+        if words.clone().next().is_some_and(|word| !is_of_programs(word)) {
+            return true;
+        }
+    }
+    false
 }

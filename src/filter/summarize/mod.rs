@@ -121,8 +121,12 @@ pub fn extract(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
+    let kind = |earlier: &text::Earlier| match is_between_people(sources, earlier) {
+        true => SessionKind::People,
+        false => SessionKind::Chat,
+    };
     let (earlier, instructions, replaced, beginning) =
-        begin_summary(sources, rules_from, previous, false, options, count)?;
+        begin_summary(sources, rules_from, previous, kind, options, count)?;
     let covered = options.covered.unwrap_or_else(|| {
         let texts = sources.iter().map(|source| count(&source.decoded())).sum::<u64>();
         texts + previous.map_or(0, count)
@@ -155,7 +159,7 @@ fn begin_summary(
     sources: &[SummarySource<'_>],
     rules_from: &[InstructionSource<'_>],
     previous: Option<&str>,
-    hands_over: bool,
+    kind: impl Fn(&text::Earlier) -> SessionKind,
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<(text::Earlier, Vec<String>, Vec<String>, String), SummaryFailure> {
@@ -163,11 +167,7 @@ fn begin_summary(
     earlier
         .entries
         .retain(|entry| !harness::is_around_summary(&entry.text));
-    let kind = match hands_over {
-        true => SessionKind::Agent,
-        false if is_between_people(sources, &earlier) => SessionKind::People,
-        false => SessionKind::Chat,
-    };
+    let kind = kind(&earlier);
     let head = earlier.head.and(head(sources));
     let size = |block: &[Instruction]| count(&text::beginning(&head, block));
     let SelectedInstructions { quoted, replaced } =
@@ -190,8 +190,14 @@ pub fn hand_over(
     options: &ExtractOptions,
     count: CountFn<'_>,
 ) -> Result<SummaryText, SummaryFailure> {
-    let (mut earlier, instructions, replaced, beginning) =
-        begin_summary(sources, rules_from, previous, true, options, count)?;
+    let (mut earlier, instructions, replaced, beginning) = begin_summary(
+        sources,
+        rules_from,
+        previous,
+        |_| SessionKind::Agent,
+        options,
+        count,
+    )?;
     earlier.facts.earlier.extend(earlier.entries);
     let mut facts = earlier.facts.and(facts);
     facts.drop_repeated_notes();
@@ -285,7 +291,8 @@ pub fn is_own(summary: &str) -> bool {
         .is_some_and(|line| Head::read(line).is_some())
 }
 
-/// The standing instructions for a summary by another program: those that [`extract`] would put into its block.
+/// The standing instructions for a summary by another program: those that [`extract`] would put into its block in a chat with a
+/// model.
 ///
 /// # Errors
 /// A rule refers to an unknown message.

@@ -19,7 +19,14 @@ pub struct StateBeforeCompaction {
     pub summary: bool,
 }
 
-/// A compaction that replaces the history by the items of each of these messages, of which a summary is the last.
+/// Whether the items of a summary are read back as one.
+pub fn has_summary(items: &[Vec<u8>]) -> bool {
+    let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
+    let messages = messages(&items, |_| String::new());
+    matches!(messages.as_slice(), [(_, body)] if quoted_summary(body).is_some())
+}
+
+/// A compaction that replaces the history by the items of each of these messages, one of which is the summary.
 pub fn payload(summary: &str, items: &[Vec<Vec<u8>>]) -> Vec<u8> {
     let mut payload = ObjectBuilder::default();
     payload

@@ -72,9 +72,17 @@ pub fn write(
             line(&time, "turn_context", &about.turn(models[nth].as_deref(), turns))?;
             turns += 1;
         }
-        if let Some(text) = item.summary(session) {
+        // Others, such as an encrypted one, would not be read back as a summary.
+        if let Some(text) = item
+            .summary(session)
+            .filter(|_| compaction::has_summary(&items[nth]))
+        {
+            let at = match item {
+                Item::Summary(index) => json::member(session.record(*index).body, "at"),
+                _ => None,
+            };
             let compacted = compaction::payload(&text, &items[..=nth]);
-            line(&time, "compacted", &compacted)?;
+            line(at.unwrap_or(&time), "compacted", &compacted)?;
             continue;
         }
         for payload in &items[nth] {
@@ -87,6 +95,8 @@ pub fn write(
             if purpose == WritePurpose::Export {
                 count_losses(message, item.body(session), report);
             }
+        } else {
+            report.count_loss(Loss::Summary, 1);
         }
     }
     Ok(())

@@ -60,7 +60,7 @@ pub const SPEC: FormatSpec = FormatSpec {
     write_back: Some(write::write_back),
     unsupported: LossSet::USUAL
         .without(&[Loss::Timestamp, Loss::Arguments])
-        .with(&[Loss::Message, Loss::Orphan]),
+        .with(&[Loss::Summary, Loss::Message, Loss::Orphan]),
     note: "In place, dropped records are removed together with their display events. A summary is a compaction of the program.",
     slims: Some(slim::SLIMMING),
     ..FormatSpec::BLANK

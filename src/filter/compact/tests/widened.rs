@@ -120,13 +120,14 @@ fn rules_displace_only_as_many_exchanges_as_they_need() {
 }
 
 #[test]
-fn a_short_newest_exchange_is_kept_with_the_one_before() {
-    let shown = |newest: &str| {
+fn a_short_request_is_kept_with_the_exchange_before() {
+    let shown = |newest: &[&str]| {
         let mut session = session(20, &[], 36);
         session.push_new(br#"{"role":"user","content":"Shall we move the deadline?"}"#);
         session.push_new(br#"{"role":"assistant","content":"I would, by a week."}"#);
-        let newest = format!(r#"{{"role":"user","content":"{newest}"}}"#);
-        session.push_new(newest.as_bytes());
+        for (text, role) in newest.iter().zip(["user", "assistant"]) {
+            session.push_new(format!(r#"{{"role":"{role}","content":"{text}"}}"#).as_bytes());
+        }
         let case = with_default_options(session);
         let done = case.with_budget(300, true).ok().and_then(|made| case.done(made));
         let done = done.unwrap();
@@ -135,12 +136,18 @@ fn a_short_newest_exchange_is_kept_with_the_one_before() {
             .map(|message| message.text().into_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(
-        shown("Yes, do that."),
-        [
-            "Shall we move the deadline?", "I would, by a week.", "Yes, do that."
-        ]
-    );
+    let before = ["Shall we move the deadline?", "I would, by a week."];
+    let yes = ["Yes, do that.", REPLY];
+    assert_eq!(shown(&yes), [before, yes].concat());
     let long = REPLY.replace("the", "THE");
-    assert_eq!(shown(&long), [long]);
+    assert_eq!(shown(&[&long]), [long]);
+}
+
+#[test]
+fn a_view_without_exchanges_has_a_smallest_size() {
+    let mut session = Session::default();
+    session.push_new(br#"{"role":"system","content":"Answer in a few short words, and never in German."}"#);
+    let case = with_default_options(session);
+    let error = case.with_budget(5, false).err().unwrap();
+    assert!(error.to_string().contains("the minimum is"), "{error}");
 }

@@ -304,7 +304,7 @@ fn dialogues_between_people_have_no_doubtful_instructions() {
     let of_programs = [
         "I fixed the test and moved the file.",
         "I tried that, and it failed.",
-        "Your sister moved to Leeds in May.",
+        "My mistake, I checked our parser and my earlier answer.",
         &longest,
     ];
     let people = OF_PEOPLE.repeat(3);

@@ -293,6 +293,9 @@ fn small_talk_hides_no_rule_of_the_same_beginning() {
             "Make sure to call the validator before each save.",
             "Don't miss any edge cases.",
             "I expect a reply in German every time.",
+            "Don't even ask me for permission, just commit.",
+            "Don't leave me with half-finished code.",
+            "Don't remind me of the date in every reply.",
             "Try not to be verbose.",
             "Feel free to ask me before big changes.",
             "Keep an eye on the token count in each reply.",
@@ -313,6 +316,10 @@ fn small_talk_hides_no_rule_of_the_same_beginning() {
             "Keep an eye on my bag.",
             "If he comes home early, call me.",
             "When you get home, text me.",
+            "Don't leave me hanging!",
+            "Don't start me off.",
+            "Don't get me started on the parking.",
+            "At least he's got his own supplier.",
         ],
     );
 }
