@@ -74,7 +74,7 @@ pub(super) const SIGNATURE: Signature = Signature {
 };
 
 /// How the kit opens an input.
-type OpenLogFn = fn(&'static GeminiCli, SessionInput) -> Result<Box<dyn SessionReader>>;
+type OpenLogFn = fn(&'static dyn kit::AnyCodec, SessionInput) -> Result<Box<dyn SessionReader>>;
 
 fn open(mut input: SessionInput, open: OpenLogFn) -> Result<Box<dyn SessionReader>> {
     let begun = input.rest.by_ref().take(64).read_to_end(&mut input.head);

@@ -94,7 +94,7 @@ impl ElementMap {
         &self,
         view: &View,
         changes: &[ElementChange],
-        skips: impl Fn(&Item) -> bool,
+        skips: &dyn Fn(&Item) -> bool,
     ) -> Vec<NextElement> {
         let mut changed: HashMap<usize, Vec<usize>> = HashMap::new();
         for (nth, item) in view.items.iter().enumerate() {

@@ -159,12 +159,6 @@ pub trait Codec: Sized + Sync + 'static {
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>>;
 }
 
-/// The codec of the variant with this name, else `codec`.
-pub fn variant_named<C: Codec>(codec: &'static C, name: &str) -> &'static C {
-    let mut variants = C::VARIANTS.iter();
-    variants.find(|codec| codec.variant() == name).unwrap_or(codec)
-}
-
 /// Assigns the lines of a log to messages and sessions. A line that is not an object belongs to the line before it.
 #[derive(Default)]
 pub struct Assembly {

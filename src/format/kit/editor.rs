@@ -1,5 +1,6 @@
 //! Edits of elements: the interface of formats that the kit can write, and the computation of edits.
 
+use super::any_codec::MemberChange;
 use super::changes::{ElementChange, NextElement, source_view};
 use super::codec::{Codec, DocumentLayout};
 use super::frame::ElementEdit;
@@ -110,9 +111,6 @@ pub struct Writer<'w, C: Editor> {
     pub report: &'w mut Report,
 }
 
-/// A member and its new value; `None` removes it.
-pub type MemberChange = (&'static str, Option<Vec<u8>>);
-
 /// Computes the changes to the elements of a source.
 pub struct ElementEdits<'c, C: Codec> {
     /// The format.
@@ -148,7 +146,7 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
     /// The elements in order, with new items at their positions in the view.
     pub fn order(&self) -> Vec<NextElement> {
         let is_apart = |item: &_| self.source.is_outside_messages(item) || self.is_inserted(item);
-        self.source.elements.order(self.view, &self.changes, is_apart)
+        self.source.elements.order(self.view, &self.changes, &is_apart)
     }
 
     /// Whether an element has messages.
@@ -271,7 +269,7 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
             false => !self.source.summaries.iter().any(|(own, _)| *own == nth),
         };
         let is_apart = |item: &_| self.source.is_instructions(item);
-        let order = self.source.elements.order(self.view, &self.changes, is_apart);
+        let order = self.source.elements.order(self.view, &self.changes, &is_apart);
         let order = order
             .into_iter()
             .filter(|next| !matches!(next, NextElement::Element(nth) if !is_left(*nth)));
@@ -342,7 +340,8 @@ impl<'c, C: Editor> ElementEdits<'c, C> {
             .collect();
         let messages = annotated_messages(&bodies, C::NAME);
         let now = self.codec.encode(&messages, writer.report)?;
-        let then = session::encoded(self.codec, &self.outline, nth, raw, &id);
+        let then = self.codec.decode(&self.outline, nth, raw);
+        let then = session::encoded(self.codec, then, raw, &id);
         Some(match then.as_ref().and_then(|then| residue(raw, then)) {
             Some(residue) => restore_changed(then.as_deref(), &now, &residue),
             None => now,

@@ -1,15 +1,19 @@
 //! Updates the links from elements to their predecessors after edits.
 
-use super::codec::{Codec, lines_of};
+use super::any_codec::AnyCodec;
+use super::codec::lines_of;
 use super::frame::ElementEdit;
 use crate::model::json::{self, array, quoted};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+/// The members of an element with its id and the id of its predecessor, if the format has them.
+type LinkNames = Option<[&'static str; 2]>;
+
 /// Links elements to predecessors that still exist: a removed predecessor is replaced by its own one. Links new
 /// elements to the element before them, unless the elements of the source have no links.
-pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
-    let Some([id, parent]) = C::LINK else {
+pub fn link(names: LinkNames, raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
+    let Some([id, parent]) = names else {
         return edits;
     };
     let links_new = raws.is_empty()
@@ -37,14 +41,14 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementE
             }
             ElementEdit::Insert(raw) => ElementEdit::Insert(raw),
             edit => {
-                let edit = relinked(raws, edit, parent, |named| present(&removed, named));
+                let edit = relinked(raws, edit, parent, &|named| present(&removed, named));
                 let named = json::member(lines_of(edit.element(raws))[0], parent).map(<[u8]>::to_vec);
                 let Some((first, id)) = named.is_some().then(|| new.take()).flatten() else {
                     return edit;
                 };
                 // An element with the same predecessor now follows the new ones.
                 match named.filter(|named| named != b"null") == first {
-                    true => relinked(raws, edit, parent, |_| Some(Some(id.clone()))),
+                    true => relinked(raws, edit, parent, &|_| Some(Some(id.clone()))),
                     false => edit,
                 }
             }
@@ -54,21 +58,23 @@ pub fn link<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementE
 }
 
 /// As [`link`], for the lines of several sessions and without linking new ones.
-pub fn link_preserved<C: Codec>(raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
-    let Some([id, parent]) = C::LINK else {
+pub fn link_preserved(names: LinkNames, raws: &[Vec<u8>], edits: Vec<ElementEdit>) -> Vec<ElementEdit> {
+    let Some([id, parent]) = names else {
         return edits;
     };
     let removed = removed_elements(raws, &edits, [id, parent]);
     let linked = edits
         .into_iter()
-        .map(|edit| relinked(raws, edit, parent, |named| present(&removed, named)));
+        .map(|edit| relinked(raws, edit, parent, &|named| present(&removed, named)));
     linked.collect()
 }
 
 /// Makes one log of the elements of several that were joined: the first lines of the later logs name the line before them,
 /// and all lines this session. Does nothing to elements of one log.
-pub fn unite<C: Codec>(codec: &C, raws: &mut [Vec<u8>], session: &str) {
-    let Some([id, parent]) = C::LINK else { return };
+pub fn unite(codec: &dyn AnyCodec, raws: &mut [Vec<u8>], session: &str) {
+    let Some([id, parent]) = codec.constants().link else {
+        return;
+    };
     let lines: Vec<&[u8]> = raws.iter().flat_map(|raw| lines_of(raw)).collect();
     let others = codec.assemble(&lines).map(|assembly| assembly.others);
     if !others.is_some_and(|others| others.iter().any(|other| other.kind == "branch")) {
@@ -114,18 +120,21 @@ fn removed_elements<'r>(
         .collect()
 }
 
+/// The id of a predecessor; `None` if there is none.
+type NewPredecessor = Option<Vec<u8>>;
+
 /// An element of the source with updated links, if necessary.
 fn relinked(
     raws: &[Vec<u8>],
     edit: ElementEdit,
     parent: &str,
-    other: impl Fn(&[u8]) -> Option<Option<Vec<u8>>>,
+    other: &dyn Fn(&[u8]) -> Option<NewPredecessor>,
 ) -> ElementEdit {
     let Some(nth) = nth(&edit) else { return edit };
     let mut is_changed = false;
     let raw = edit.element(raws);
     let lines = lines_of(raw).into_iter().map(|line| {
-        let named = json::member(line, parent).and_then(&other);
+        let named = json::member(line, parent).and_then(other);
         let linked = named.and_then(|named| json::with_members(line, &[(parent, named.as_deref())]).ok());
         is_changed |= linked.is_some();
         linked.unwrap_or_else(|| line.to_vec())
@@ -146,7 +155,7 @@ fn nth(edit: &ElementEdit) -> Option<usize> {
 }
 
 /// The nearest predecessor that is kept, or `Some(None)` if there is none; `None` if the named element is kept.
-fn present(removed: &RemovedElements<'_>, named: &[u8]) -> Option<Option<Vec<u8>>> {
+fn present(removed: &RemovedElements<'_>, named: &[u8]) -> Option<NewPredecessor> {
     let mut seen = HashSet::new();
     let (mut at, mut is_changed) = (Some(named), false);
     while let Some(raw) = at

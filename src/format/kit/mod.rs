@@ -16,6 +16,8 @@
 //! An element that is not a message is a passthrough record. One `compact` event after the last message hides the
 //! messages that the program does not send to the model.
 
+mod any_codec;
+mod any_editor;
 pub mod changes;
 pub mod codec;
 mod editor;
@@ -37,12 +39,13 @@ mod values;
 mod write;
 mod write_back;
 
+pub use any_codec::{AnyCodec, MemberChange};
 pub use changes::{ElementChange, NextElement};
 pub use codec::{
     Assembly, Codec, Decoded, DocumentLayout, Draft, LineageInfo, SessionInfo, SummaryDraft, Visible,
     lines_of,
 };
-pub use editor::{Editor, ElementEdits, MemberChange, Writer};
+pub use editor::{Editor, ElementEdits, Writer};
 pub use frame::ElementEdit;
 pub use new_ids::NewIds;
 pub use part::{ElementPart, ElementState, Parsed, SideSession};

@@ -1,7 +1,8 @@
 //! Splits an input into elements: a document or lines, possibly damaged, of one session or of rows from several
 //! sessions.
 
-use super::codec::{Assembly, Codec, DocumentLayout};
+use super::any_codec::AnyCodec;
+use super::codec::{Assembly, DocumentLayout};
 use super::frame::Frame;
 use super::part::{ElementPart, ElementState, Parsed};
 use super::values::SplitValue;
@@ -16,15 +17,15 @@ use std::io::Read;
 
 /// Whether an input is JSON Lines: its first line is an object that the codec recognizes as a line, or is damaged and
 /// such a line follows.
-pub fn is_lines<C: Codec>(codec: &C, input: &mut SessionInput) -> Result<bool> {
+pub fn is_lines(codec: &dyn AnyCodec, input: &mut SessionInput) -> Result<bool> {
     let is_line = |line: &[u8]| {
-        let first = split_lines::<C>(line)
+        let first = split_lines(codec, line)
             .first()
             .map_or(line, |first| first)
             .trim_ascii();
         is_object(first) && codec.is_line(first)
     };
-    if !C::LINES {
+    if !codec.constants().lines {
         return Ok(false);
     }
     loop {
@@ -73,11 +74,11 @@ fn is_complete(raw: &[u8], dialect: Dialect) -> bool {
 }
 
 /// The elements of a document; `None` if it has no list, which is reported.
-pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) -> Option<Parsed> {
+pub fn document(codec: &dyn AnyCodec, value: &SplitValue, report: &mut Report) -> Option<Parsed> {
     let bytes = &value.bytes;
     let mut list = codec.list();
     let mut frame = Frame::parse(bytes, value.value.clone(), list);
-    for other in C::VARIANTS.iter().map(Codec::list) {
+    for other in codec.variants().into_iter().map(AnyCodec::list) {
         if !frame.has_list() && other != list {
             list = other;
             frame = Frame::parse(bytes, value.value.clone(), list);
@@ -90,14 +91,19 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
     }
     let is_array = bytes.get(value.value.start) == Some(&b'[');
     // A single element is a list of one.
-    let is_single =
-        C::LAYOUT == DocumentLayout::List && !frame.has_list() && !is_array && frame.faults.is_empty();
+    let is_single = codec.constants().layout == DocumentLayout::List
+        && !frame.has_list()
+        && !is_array
+        && frame.faults.is_empty();
     if is_single && !value.value.is_empty() {
         frame.elements.push(value.value.clone());
         frame.members.clear();
     } else if !frame.has_list() {
         if !value.value.is_empty() && frame.faults.is_empty() {
-            report.damage(start, format!("not {}: no {}", C::PHRASE, C::LIST));
+            report.damage(
+                start,
+                format!("not {}: no {}", codec.constants().phrase, codec.constants().list),
+            );
         }
         return None;
     }
@@ -130,7 +136,7 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
         layout,
         list: Some(list),
         about,
-        parts: if C::GROUPS_ELEMENTS {
+        parts: if codec.constants().groups_elements {
             grouped(codec, parts)
         } else {
             parts
@@ -141,7 +147,7 @@ pub fn document<C: Codec>(codec: &C, value: &SplitValue, report: &mut Report) ->
 }
 
 /// Joins the elements of each group to an array.
-fn grouped<C: Codec>(codec: &C, parts: Vec<ElementPart>) -> Vec<ElementPart> {
+fn grouped(codec: &dyn AnyCodec, parts: Vec<ElementPart>) -> Vec<ElementPart> {
     let places: Vec<Position> = parts.iter().map(|part| part.place).collect();
     let raws: Vec<Vec<u8>> = parts.into_iter().map(|part| part.raw).collect();
     let (mut groups, mut at) = (Vec::new(), 0);
@@ -175,10 +181,11 @@ fn on_a_line(raw: &[u8], repairs: bool, place: Position, report: &mut Report) ->
 }
 
 /// The lines of a log; several records on one line are returned as several lines.
-pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
+pub fn split_lines<'b>(codec: &dyn AnyCodec, bytes: &'b [u8]) -> Vec<&'b [u8]> {
+    let several_per_line = codec.constants().several_per_line;
     let mut lines = Vec::new();
     for mut line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        while C::SEVERAL_PER_LINE
+        while several_per_line
             && let Ok(end) = json::value_end(line, json::skip_space(line, 0), Dialect::Strict)
             && line.get(json::skip_space(line, end)) == Some(&b'{')
         {
@@ -191,14 +198,14 @@ pub fn split_lines<C: Codec>(bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 /// The elements of lines.
-pub fn lines<C: Codec>(codec: &C, bytes: &[u8], start: Position, report: &mut Report) -> Parsed {
+pub fn lines(codec: &dyn AnyCodec, bytes: &[u8], start: Position, report: &mut Report) -> Parsed {
     if let Some(parsed) = codec.replay(bytes, start) {
         return parsed;
     }
     let mut place = start;
     let mut about = None;
     let (mut is_first, mut is_begun) = (true, false);
-    let lines = split_lines::<C>(bytes).into_iter().enumerate();
+    let lines = split_lines(codec, bytes).into_iter().enumerate();
     let parts = lines.map(|(at, full)| {
         let body = without_mark(full).trim_ascii();
         if std::mem::replace(&mut is_begun, !full.ends_with(b"\n")) {
@@ -292,7 +299,7 @@ fn assembled(parsed: Parsed, assembly: Assembly) -> Vec<Parsed> {
 }
 
 /// The sessions of a log or of rows, in order of their first element; a single session for other elements.
-pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
+pub fn by_session(codec: &dyn AnyCodec, parsed: Parsed) -> Vec<Parsed> {
     if parsed.layout == DocumentLayout::Lines {
         let is_element = |part: &ElementPart| matches!(part.state, ElementState::Element);
         let lines = parsed.parts.iter();
@@ -353,16 +360,17 @@ pub fn by_session<C: Codec>(codec: &C, parsed: Parsed) -> Vec<Parsed> {
 }
 
 /// The codec for the variant of the elements.
-pub fn variant_of<C: Codec>(codec: &'static C, parsed: &Parsed) -> &'static C {
+pub fn variant_of(codec: &'static dyn AnyCodec, parsed: &Parsed) -> &'static dyn AnyCodec {
     let is_element = |part: &&ElementPart| {
         matches!(part.state, ElementState::Element) && is_complete(&part.raw, Dialect::Strict)
     };
     let first = parsed.parts.iter().find(is_element).map(|part| &part.raw);
-    let has_list = |codec: &C| parsed.list.is_none_or(|list| list == codec.list());
-    let mut variants = C::VARIANTS.iter().filter(|codec| has_list(codec));
-    let known = first.and_then(|raw| variants.clone().find(|codec| codec.has_variant(raw)));
+    let has_list = |codec: &dyn AnyCodec| parsed.list.is_none_or(|list| list == codec.list());
+    let mut variants = codec.variants();
+    variants.retain(|codec| has_list(*codec));
+    let known = first.and_then(|raw| variants.iter().copied().find(|codec| codec.has_variant(raw)));
     known.unwrap_or_else(|| match has_list(codec) {
         true => codec,
-        false => variants.next().unwrap_or(codec),
+        false => variants.first().copied().unwrap_or(codec),
     })
 }

@@ -1,6 +1,7 @@
 //! Reads inputs as sessions.
 
-use super::codec::{Codec, DocumentLayout};
+use super::any_codec::AnyCodec;
+use super::codec::DocumentLayout;
 use super::parse::{by_session, document, is_lines, lines, variant_of};
 use super::part::Parsed;
 use super::session::{InputPart, session};
@@ -22,24 +23,24 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Opens an input with one or more sessions.
-pub fn open<C: Codec>(codec: &'static C, input: SessionInput) -> Result<Box<dyn SessionReader>> {
+pub fn open(codec: &'static dyn AnyCodec, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     open_for(codec, input, false)
 }
 
 /// Opens an input whose sessions are only displayed, and thus cannot be written back.
-pub fn open_displayed<C: Codec>(codec: &'static C, input: SessionInput) -> Result<Box<dyn SessionReader>> {
+pub fn open_displayed(codec: &'static dyn AnyCodec, input: SessionInput) -> Result<Box<dyn SessionReader>> {
     open_for(codec, input, true)
 }
 
-fn open_for<C: Codec>(
-    codec: &'static C,
+fn open_for(
+    codec: &'static dyn AnyCodec,
     mut input: SessionInput,
     is_displayed: bool,
 ) -> Result<Box<dyn SessionReader>> {
-    if C::IS_COLLECTION {
+    if codec.constants().is_collection {
         return open_all(documents(codec, is_displayed), input);
     }
-    if C::MAY_BE_COLLECTION {
+    if codec.constants().may_be_collection {
         input = match open_sections(documents(codec, is_displayed), input)? {
             Ok(reader) => return Ok(reader),
             Err(input) => input,
@@ -66,15 +67,15 @@ fn open_for<C: Codec>(
 }
 
 /// Reads the session of a complete document.
-pub fn read_document<C: Codec>(
-    codec: &C,
+pub fn read_document(
+    codec: &dyn AnyCodec,
     source: &format::DocumentSource<'_>,
     report: &mut Report,
 ) -> Result<Session> {
     let value = whole_value(source.bytes);
-    let parsed = document(codec, &value, report).ok_or_else(no_session::<C>)?;
+    let parsed = document(codec, &value, report).ok_or_else(|| no_session(codec))?;
     let extra = (InputPart::default(), &Sidecar::default());
-    let origin = HeaderSource::of(C::FORMAT, source);
+    let origin = HeaderSource::of(codec.constants().format, source);
     let (mut session, _) = session(codec, extra, &origin, parsed, report);
     session.set_origin(Arc::new(SourceBytes {
         before: Vec::new(),
@@ -95,15 +96,16 @@ fn whole_value(bytes: &[u8]) -> SplitValue {
     }
 }
 
-fn no_session<C: Codec>() -> Error {
-    Error::data(format!("contains no {}", noun(C::PHRASE)))
+fn no_session(codec: &dyn AnyCodec) -> Error {
+    Error::data(format!("contains no {}", noun(codec.constants().phrase)))
 }
 
 /// Splits an array or lines into documents.
-fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
+fn documents(codec: &'static dyn AnyCodec, is_displayed: bool) -> SectionRule {
     SectionRule {
-        is_section: Box::new(|object| {
-            let has_list = json::member(object, C::LIST).is_some_and(|list| list.starts_with(b"["));
+        is_section: Box::new(move |object| {
+            let has_list =
+                json::member(object, codec.constants().list).is_some_and(|list| list.starts_with(b"["));
             has_list && json::member(object, "role").is_none()
         }),
         read: Box::new(move |piece, report| {
@@ -127,14 +129,17 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
                 .as_ref()
                 .is_some_and(|parsed| parsed.layout == DocumentLayout::List)
             {
-                report.damage(piece.place, format!("not {}: no {}", C::PHRASE, C::LIST));
+                report.damage(
+                    piece.place,
+                    format!("not {}: no {}", codec.constants().phrase, codec.constants().list),
+                );
                 return Vec::new();
             }
             let parsed: Vec<Parsed> = { parsed.into_iter() }
                 .flat_map(|parsed| by_session(codec, parsed))
                 .collect();
             let parsed = with_nested(codec, parsed, report).into_iter();
-            let origin = origin::<C>(piece.name, piece.bytes);
+            let origin = origin(codec, piece.name, piece.bytes);
             let sessions = parsed.map(|parsed| {
                 let extra = (part, &Sidecar::default());
                 session(variant_of(codec, &parsed), extra, &origin, parsed, report).0
@@ -146,16 +151,16 @@ fn documents<C: Codec>(codec: &'static C, is_displayed: bool) -> SectionRule {
 }
 
 /// The source of the sessions in an input with this name.
-fn origin<C: Codec>(name: Option<&str>, bytes: &[u8]) -> HeaderSource {
+fn origin(codec: &dyn AnyCodec, name: Option<&str>, bytes: &[u8]) -> HeaderSource {
     let source = format::DocumentSource {
         name,
         ..format::DocumentSource::alone(bytes)
     };
-    HeaderSource::of(C::FORMAT, &source)
+    HeaderSource::of(codec.constants().format, &source)
 }
 
 /// Inserts the sessions of nested documents, each after the session that contains it.
-fn with_nested<C: Codec>(codec: &C, parsed: Vec<Parsed>, report: &mut Report) -> Vec<Parsed> {
+fn with_nested(codec: &dyn AnyCodec, parsed: Vec<Parsed>, report: &mut Report) -> Vec<Parsed> {
     let mut all = Vec::new();
     for parsed in parsed {
         add_nested(codec, parsed, &mut 0, &mut all, report);
@@ -163,8 +168,8 @@ fn with_nested<C: Codec>(codec: &C, parsed: Vec<Parsed>, report: &mut Report) ->
     all
 }
 
-fn add_nested<C: Codec>(
-    codec: &C,
+fn add_nested(
+    codec: &dyn AnyCodec,
     parsed: Parsed,
     count: &mut usize,
     all: &mut Vec<Parsed>,
@@ -196,8 +201,8 @@ enum Inputs {
     Values(Values),
 }
 
-struct CodecSessions<C: 'static> {
-    codec: &'static C,
+struct CodecSessions {
+    codec: &'static dyn AnyCodec,
     inputs: Inputs,
     name: Option<String>,
     returns: bool,
@@ -212,7 +217,7 @@ struct CodecSessions<C: 'static> {
     tail: Vec<u8>,
 }
 
-impl<C: Codec> CodecSessions<C> {
+impl CodecSessions {
     /// Reads the next part of the input; `false` at the end.
     fn read(&mut self, report: &mut Report) -> Result<bool> {
         let codec = self.codec;
@@ -237,7 +242,7 @@ impl<C: Codec> CodecSessions<C> {
             Inputs::Values(values) => {
                 let Some(value) = values.next()? else {
                     return match self.count {
-                        0 => Err(no_session::<C>()),
+                        0 => Err(no_session(codec)),
                         _ => Ok(false),
                     };
                 };
@@ -255,7 +260,7 @@ impl<C: Codec> CodecSessions<C> {
             return Ok(true);
         }
         let is_many = parsed.len() > 1 && parsed.iter().all(|parsed| parsed.side.is_none());
-        let origin = origin::<C>(self.name.as_deref(), &bytes);
+        let origin = origin(codec, self.name.as_deref(), &bytes);
         for parsed in parsed {
             let part = InputPart {
                 nth: self.count - parsed.side.as_ref().map_or(0, |(nth, _)| *nth),
@@ -280,7 +285,7 @@ impl<C: Codec> CodecSessions<C> {
     }
 }
 
-impl<C: Codec> SessionReader for CodecSessions<C> {
+impl SessionReader for CodecSessions {
     fn next(&mut self, report: &mut Report) -> Result<Option<Session>> {
         loop {
             if let Some(session) = self.ready.pop_front() {
@@ -303,9 +308,9 @@ fn noun(what: &str) -> &str {
 }
 
 /// A session of source bytes that were parsed again.
-pub struct ReparsedSession<C: 'static> {
+pub struct ReparsedSession {
     /// The codec of its variant.
-    pub codec: &'static C,
+    pub codec: &'static dyn AnyCodec,
     /// The session, without the names of its input and the information of companion files.
     pub session: Session,
     /// Its elements.
@@ -317,7 +322,7 @@ pub struct ReparsedSession<C: 'static> {
 }
 
 /// Parses source bytes again, in the way in which they were read.
-pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<ReparsedSession<C>> {
+pub fn reparse(codec: &'static dyn AnyCodec, origin: &SourceBytes) -> Vec<ReparsedSession> {
     let mut report = Report::default();
     let parsed = match &origin.value {
         None => Some(lines(codec, &origin.bytes, Position::default(), &mut report)),
@@ -332,7 +337,7 @@ pub fn reparse<C: Codec>(codec: &'static C, origin: &SourceBytes) -> Vec<Reparse
         }
     };
     let parsed = parsed.map(|parsed| by_session(codec, parsed)).unwrap_or_default();
-    let unnamed = self::origin::<C>(None, &origin.bytes);
+    let unnamed = self::origin(codec, None, &origin.bytes);
     let sessions = with_nested(codec, parsed, &mut report).into_iter().map(|parsed| {
         let is_nested = origin.value.is_some() && parsed.side.is_some();
         let codec = variant_of(codec, &parsed);

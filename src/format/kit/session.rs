@@ -1,6 +1,7 @@
 //! Converts elements to a session.
 
-use super::codec::{Codec, Decoded, DocumentLayout, Draft, LineageInfo, SummaryDraft, Visible, lines_of};
+use super::any_codec::{AnyCodec, ElementDecoder};
+use super::codec::{Decoded, DocumentLayout, Draft, LineageInfo, SummaryDraft, Visible, lines_of};
 use super::part::{ElementState, Parsed};
 use super::records::{self, Ids, annotated_messages};
 use super::residue;
@@ -30,8 +31,8 @@ pub struct InputPart {
 }
 
 /// Converts elements to a session.
-pub fn session<C: Codec>(
-    codec: &C,
+pub fn session(
+    codec: &dyn AnyCodec,
     (input, sidecar): (InputPart, &Sidecar),
     origin: &HeaderSource,
     parsed: Parsed,
@@ -52,12 +53,12 @@ pub fn session<C: Codec>(
         states.push((part.place, part.state));
     }
     source.is_side_session = parsed.side.is_some();
-    let outline = codec.numbered_outline(input.nth + 1, &raws);
-    for what in codec.remarks(&outline, parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
+    let decoder = codec.decoder(input.nth + 1, &raws);
+    for what in decoder.remarks(parsed.about.as_deref().unwrap_or(b"{}"), &raws) {
         report.note(Position::default(), what);
     }
     let mut session = Session::default();
-    session.push_new(&header(codec, &outline, (input, sidecar), origin, &parsed));
+    session.push_new(&header(codec, &*decoder, (input, sidecar), origin, &parsed));
     let mut building = SessionBuilder {
         codec,
         is_displayed: input.is_displayed,
@@ -80,11 +81,11 @@ pub fn session<C: Codec>(
         .as_deref()
         .and_then(|about| codec.instructions(about))
     {
-        if C::IDS {
+        if codec.constants().ids {
             message.raw("id", quoted(&building.ids.next("instructions", false)));
         }
         message.note("about", Some(b"true".to_vec()));
-        let line = building.push(message.body_of(C::NAME), Position::default());
+        let line = building.push(message.body_of(codec.constants().name), Position::default());
         building.source.instructions = Some(line);
     }
     let mut unrecognized = Vec::new();
@@ -99,7 +100,7 @@ pub fn session<C: Codec>(
                 continue;
             }
             ElementState::Unrecognized(raw) => {
-                building.push(records::passthrough(C::NAME, &raw), place);
+                building.push(records::passthrough(codec.constants().name, &raw), place);
                 unrecognized.push(place);
                 continue;
             }
@@ -115,10 +116,10 @@ pub fn session<C: Codec>(
         } else {
             nth + 1
         };
-        let mut decoded = codec.decode(&outline, nth, raw);
+        let mut decoded = decoder.decode(nth, raw);
         if let Decoded::Messages(drafts) = &mut decoded {
             codec.complete(sidecar, raw, drafts);
-            if C::QUOTES_SUMMARIES
+            if codec.constants().quotes_summaries
                 && let Some(summary) = quoted_summary(drafts)
             {
                 decoded = Decoded::Summary(summary);
@@ -126,11 +127,11 @@ pub fn session<C: Codec>(
         }
         if let Decoded::Passthrough | Decoded::Unrecognized = decoded {
             let lines = match building.source.further[nth].is_empty() {
-                true => group_elements::<C>(raw),
+                true => group_elements(codec, raw),
                 false => lines_of(raw),
             };
             for raw in lines {
-                building.push(records::passthrough(C::NAME, raw), place);
+                building.push(records::passthrough(codec.constants().name, raw), place);
             }
         }
         match decoded {
@@ -145,7 +146,9 @@ pub fn session<C: Codec>(
         }
     }
     match layout {
-        DocumentLayout::Lines => report.report_unrecognized(unrecognized.into_iter(), C::PHRASE),
+        DocumentLayout::Lines => {
+            report.report_unrecognized(unrecognized.into_iter(), codec.constants().phrase)
+        }
         _ if is_reported => {}
         _ => unrecognized
             .into_iter()
@@ -176,23 +179,23 @@ fn quoted_summary(drafts: &[Draft]) -> Option<SummaryDraft> {
 }
 
 /// The elements of a group; if damaged, the bytes between its brackets.
-fn group_elements<C: Codec>(raw: &[u8]) -> Vec<&[u8]> {
+fn group_elements<'r>(codec: &dyn AnyCodec, raw: &'r [u8]) -> Vec<&'r [u8]> {
     match json::elements(raw, Dialect::Strict) {
-        _ if !C::GROUPS_ELEMENTS => vec![raw],
+        _ if !codec.constants().groups_elements => vec![raw],
         Some(elements) => elements,
         None => vec![&raw[1..raw.len() - 1]],
     }
 }
 
-fn header<C: Codec>(
-    codec: &C,
-    outline: &C::ElementOutline,
+fn header(
+    codec: &dyn AnyCodec,
+    decoder: &dyn ElementDecoder,
     (input, sidecar): (InputPart, &Sidecar),
     origin: &HeaderSource,
     parsed: &Parsed,
 ) -> Vec<u8> {
     let mut info = codec.info(parsed.about.as_deref().unwrap_or(b"{}"));
-    codec.add_info(outline, &mut info);
+    decoder.add_info(&mut info);
     sidecar.complete(&mut info, parsed.side.is_some());
     let mut metadata = ObjectBuilder::default();
     let numbered = || format!("{}#{}", origin.name, input.nth + 1);
@@ -215,7 +218,7 @@ fn header<C: Codec>(
     let about = parsed
         .about
         .as_deref()
-        .filter(|_| C::REPRESENTED.contains(&WorkspaceMember::Tools));
+        .filter(|_| codec.constants().represented.contains(&WorkspaceMember::Tools));
     metadata.optional("tools", about.and_then(|about| json::member(about, "tools")));
     if let Some(LineageInfo { kind, parent, at }) = info.lineage {
         metadata.raw(
@@ -225,7 +228,8 @@ fn header<C: Codec>(
     }
     let mut own = ObjectBuilder::default();
     own.text("form", parsed.layout.name());
-    if C::VARIANTS
+    if codec
+        .variants()
         .first()
         .is_some_and(|usual| usual.variant() != codec.variant())
     {
@@ -235,7 +239,7 @@ fn header<C: Codec>(
     for (name, value) in &sidecar.notes {
         own.raw(name, value);
     }
-    metadata.raw(C::NAME, own.finish());
+    metadata.raw(codec.constants().name, own.finish());
     let mut header = HeaderBuilder::default();
     header
         .text("created_at", info.created.as_deref())
@@ -245,8 +249,8 @@ fn header<C: Codec>(
     header.finish(&id)
 }
 
-struct SessionBuilder<'c, C> {
-    codec: &'c C,
+struct SessionBuilder<'c> {
+    codec: &'c dyn AnyCodec,
     is_displayed: bool,
     session: Session,
     source: SourceElements,
@@ -265,7 +269,7 @@ struct SessionBuilder<'c, C> {
     time: Option<String>,
 }
 
-impl<C: Codec> SessionBuilder<'_, C> {
+impl SessionBuilder<'_> {
     fn push(&mut self, body: Vec<u8>, place: Position) -> usize {
         self.session.push_generated(body, place);
         self.session.len() - 1
@@ -273,22 +277,23 @@ impl<C: Codec> SessionBuilder<'_, C> {
 
     /// Appends the messages of an element; `number` forms the id of an element without one.
     fn messages(&mut self, nth: usize, number: usize, raw: &[u8], drafts: Vec<Draft>, place: Position) {
-        let own = self.codec.id(raw);
-        let is_named = C::IDS || drafts.len() > 1;
+        let codec = self.codec;
+        let own = codec.id(raw);
+        let is_named = codec.constants().ids || drafts.len() > 1;
         let id = match &own {
             Some(id) => Some(self.ids.next(id, true)),
             None => is_named.then(|| self.ids.next(&format!("msg_{number}"), false)),
         };
-        let mut bodies = bodies::<C>(&drafts, id.as_deref(), None);
+        let mut bodies = bodies(codec, &drafts, id.as_deref(), None);
         if !self.is_displayed {
-            let messages = annotated_messages(&bodies, C::NAME);
-            let note = residue::note(raw, self.codec.encode(&messages, &mut Report::default()));
-            bodies = self::bodies::<C>(&drafts, id.as_deref(), Some(&note));
+            let messages = annotated_messages(&bodies, codec.constants().name);
+            let note = residue::note(raw, codec.encode(&messages, &mut Report::default()));
+            bodies = self::bodies(codec, &drafts, id.as_deref(), Some(&note));
         }
         for (at, (draft, body)) in drafts.into_iter().zip(bodies).enumerate() {
             let line = self.push(body, place);
             self.source.elements.of.insert(line, nth);
-            let Some(id) = id.as_deref().map(|id| message_id::<C>(id, at)) else {
+            let Some(id) = id.as_deref().map(|id| message_id(codec, id, at)) else {
                 continue;
             };
             if draft.message.role() == "system" {
@@ -309,9 +314,10 @@ impl<C: Codec> SessionBuilder<'_, C> {
 
     /// Appends a summary event for an element, or after the messages of an element.
     fn summary(&mut self, nth: usize, raw: Option<&[u8]>, summary: SummaryDraft, place: Position) {
+        let codec = self.codec;
         let text = raw.map_or(summary.text.as_str().into(), String::from_utf8_lossy);
         let name = format!("{nth}\n{text}");
-        let at = raw.and_then(|raw| self.codec.time(raw));
+        let at = raw.and_then(|raw| codec.time(raw));
         let id = key::id_from("evt_", &name);
         let kept = summary.kept.unwrap_or(0);
         let covered = &self.first[..self.first.partition_point(|(at, _)| *at < kept)];
@@ -348,12 +354,12 @@ impl<C: Codec> SessionBuilder<'_, C> {
             for (nth, mut message) in summary.inserted.into_iter().enumerate() {
                 let id = quoted(&format!("{id}_{}", nth + 1));
                 message.raw("id", id.clone());
-                inserts.push(wrapped("message", message.body_of(C::NAME)));
+                inserts.push(wrapped("message", message.body_of(codec.constants().name)));
                 self.inserted.push(id);
             }
             event = begin("compact");
             event
-                .text("strategy", C::NAME)
+                .text("strategy", codec.constants().name)
                 .raw("drop", array(dropped))
                 .raw("insert", array(inserts));
             match summary.text.is_empty() {
@@ -368,11 +374,11 @@ impl<C: Codec> SessionBuilder<'_, C> {
         let mut own = ObjectBuilder::default();
         let first = self.first.iter().find(|(at, _)| *at == nth);
         match (raw, first) {
-            (Some(raw), _) => drop(own.raw("raw", group_elements::<C>(raw).concat())),
+            (Some(raw), _) => drop(own.raw("raw", group_elements(codec, raw).concat())),
             (None, Some((_, id))) => drop(own.text("of", id)),
             (None, None) => {}
         }
-        event.raw("metadata", wrapped(C::NAME, own.finish()));
+        event.raw("metadata", wrapped(codec.constants().name, own.finish()));
         let line = self.push(event.finish(), place);
         self.source.summaries.push((nth, line));
     }
@@ -387,7 +393,7 @@ impl<C: Codec> SessionBuilder<'_, C> {
         let mut event = event::begin("compact", &key::id_from("evt_", &name));
         event
             .text("at", self.time.as_deref().unwrap_or(EPOCH))
-            .text("strategy", C::NAME);
+            .text("strategy", self.codec.constants().name);
         for (name, list) in [("drop", drop), ("edit", edit)] {
             if list != b"[]" {
                 event.raw(name, list);
@@ -398,15 +404,16 @@ impl<C: Codec> SessionBuilder<'_, C> {
 }
 
 /// The id of the nth message of an element.
-fn message_id<C: Codec>(id: &str, nth: usize) -> String {
+fn message_id(codec: &dyn AnyCodec, id: &str, nth: usize) -> String {
     match nth {
         0 => id.to_string(),
-        nth => C::further_id(id, nth),
+        nth => codec.further_id(id, nth),
     }
 }
 
 /// The records of an element's messages, with an annotation on the first.
-fn bodies<C: Codec>(
+fn bodies(
+    codec: &dyn AnyCodec,
     drafts: &[Draft],
     id: Option<&str>,
     note: Option<&(&'static str, Vec<u8>)>,
@@ -414,32 +421,26 @@ fn bodies<C: Codec>(
     let body = |(nth, draft): (usize, &Draft)| {
         let mut message = draft.message.clone();
         if let Some(id) = id {
-            message.raw("id", quoted(&message_id::<C>(id, nth)));
+            message.raw("id", quoted(&message_id(codec, id, nth)));
         }
         match (nth, note, id) {
             (0, Some((name, value)), _) => drop(message.note(name, Some(value.clone()))),
             (0, None, _) | (_, _, None) => {}
             (_, _, Some(id)) => drop(message.note("of", Some(quoted(id)))),
         }
-        message.body_of(C::NAME)
+        message.body_of(codec.constants().name)
     };
     drafts.iter().enumerate().map(body).collect()
 }
 
 /// Encodes the messages of an element again; the first one has this id.
-pub fn encoded<C: Codec>(
-    codec: &C,
-    outline: &C::ElementOutline,
-    nth: usize,
-    raw: &[u8],
-    id: &str,
-) -> Option<Vec<u8>> {
-    let (Decoded::Messages(drafts) | Decoded::Summarized(drafts, _)) = codec.decode(outline, nth, raw) else {
+pub fn encoded(codec: &dyn AnyCodec, decoded: Decoded, raw: &[u8], id: &str) -> Option<Vec<u8>> {
+    let (Decoded::Messages(drafts) | Decoded::Summarized(drafts, _)) = decoded else {
         return None;
     };
-    let id = Some(id).filter(|_| C::IDS || drafts.len() > 1 || codec.id(raw).is_some());
+    let id = Some(id).filter(|_| codec.constants().ids || drafts.len() > 1 || codec.id(raw).is_some());
     codec.encode(
-        &annotated_messages(&bodies::<C>(&drafts, id, None), C::NAME),
+        &annotated_messages(&bodies(codec, &drafts, id, None), codec.constants().name),
         &mut Report::default(),
     )
 }

@@ -1,23 +1,22 @@
 //! Writes edited sessions back to their input, copying all other bytes.
 
-use super::changes::ElementChange;
-use super::codec::{Codec, lines_of};
-use super::editor::{Editor, ElementEdits, MemberChange, Writer};
+use super::any_codec::{AnyCodec, MemberChange};
+use super::codec::lines_of;
 use super::frame::{ElementEdit, Frame};
-use super::link::{link, link_preserved};
+use super::link::link_preserved;
 use super::parse::{is_lines, is_object, split_lines};
 use super::read;
 use crate::error::{Error, Result};
 use crate::format::report::Report;
-use crate::format::{EditedSession, SessionInput, WritePurpose, written};
+use crate::format::{EditedSession, SessionInput, written};
 use crate::model::json;
 use crate::model::session::Class;
 use std::collections::HashMap;
 use std::io::Write;
 
 /// Writes sessions back to the input that they were read from.
-pub fn write_back<C: Editor>(
-    codec: &'static C,
+pub fn write_back(
+    codec: &'static dyn AnyCodec,
     sessions: &[EditedSession<'_>],
     out: &mut dyn Write,
     report: &mut Report,
@@ -45,7 +44,7 @@ pub fn write_back<C: Editor>(
             true => {
                 return Err(Error::not_in_place(format!(
                     "a session within {} cannot be changed in place",
-                    C::PHRASE
+                    codec.constants().phrase
                 )));
             }
         }
@@ -53,7 +52,7 @@ pub fn write_back<C: Editor>(
     sources.retain(|own| !own.is_nested);
     edits.sort_by_key(|(at, _)| *at);
     let edits = edits.into_iter().map(|(_, edit)| edit);
-    let edits: Vec<ElementEdit> = match C::GROUPS_ELEMENTS {
+    let edits: Vec<ElementEdit> = match codec.constants().groups_elements {
         true => edits.flat_map(by_element).collect(),
         false => edits.collect(),
     };
@@ -66,7 +65,7 @@ pub fn write_back<C: Editor>(
         true => {
             all.sort_by_key(|(at, _)| *at);
             let raws: Vec<Vec<u8>> = all.into_iter().map(|(_, raw)| raw.to_vec()).collect();
-            let edits = link_preserved::<C>(&raws, edits);
+            let edits = link_preserved(codec.constants().link, &raws, edits);
             check_sessions(codec, &sources, &raws, &edits)?;
             edits
         }
@@ -94,9 +93,11 @@ pub fn write_back<C: Editor>(
         }
         return write_back_lines(codec, bytes, edits, added, out, report);
     };
-    let list = sources.first().map_or(C::LIST, |own| own.codec.list());
+    let list = sources
+        .first()
+        .map_or(codec.constants().list, |own| own.codec.list());
     let mut frame = Frame::parse(bytes, value, list);
-    if let ([own], true) = (sources.as_slice(), C::GROUPS_ELEMENTS) {
+    if let ([own], true) = (sources.as_slice(), codec.constants().groups_elements) {
         frame.join(&own.source.sizes);
     }
     if !frame.can_splice() {
@@ -104,7 +105,7 @@ pub fn write_back<C: Editor>(
             "a truncated or damaged document cannot be rewritten in place",
         ));
     }
-    let after = match C::COPIES_LAYOUT {
+    let after = match codec.constants().copies_layout {
         true => frame.splice_laid_out(&edits),
         false => frame.splice(&edits),
     };
@@ -112,7 +113,7 @@ pub fn write_back<C: Editor>(
         Some((name, value)) => json::with_member(&after, name, value.as_deref()),
         None => after,
     };
-    written(out.write_all(&with_increased_count::<C>(&after, added)))
+    written(out.write_all(&with_increased_count(codec, &after, added)))
 }
 
 /// The error for damage that an edit would make worse.
@@ -122,11 +123,8 @@ fn damaged(what: &str) -> Error {
 
 /// Returns an error unless the source has the sessions that were read from it, whose messages the edits refer to by
 /// their position.
-fn check_source<C: Codec>(
-    sources: &[read::ReparsedSession<C>],
-    sessions: &[EditedSession<'_>],
-) -> Result<()> {
-    let is_same = |(own, returned): (&read::ReparsedSession<C>, &EditedSession<'_>)| {
+fn check_source(sources: &[read::ReparsedSession], sessions: &[EditedSession<'_>]) -> Result<()> {
+    let is_same = |(own, returned): (&read::ReparsedSession, &EditedSession<'_>)| {
         let (own, now) = (&own.session, returned.session);
         let is_same_record = |index: usize| match (own.class(index), now.class(index)) {
             _ if own.full(index) == now.full(index) => true,
@@ -150,9 +148,9 @@ fn check_source<C: Codec>(
 }
 
 /// Returns an error if a message would move between the main session and a side session.
-fn check_sessions<C: Codec>(
-    codec: &C,
-    sources: &[read::ReparsedSession<C>],
+fn check_sessions(
+    codec: &dyn AnyCodec,
+    sources: &[read::ReparsedSession],
     raws: &[Vec<u8>],
     edits: &[ElementEdit],
 ) -> Result<()> {
@@ -206,8 +204,8 @@ fn by_element(edit: ElementEdit) -> Vec<ElementEdit> {
 type PlacedEdits = (Vec<(usize, ElementEdit)>, Option<MemberChange>);
 
 /// The edits of one session. New elements at the end of the session are placed at the end of the input.
-fn edits_of<C: Editor>(
-    own: &read::ReparsedSession<C>,
+fn edits_of(
+    own: &read::ReparsedSession,
     returned: &EditedSession<'_>,
     report: &mut Report,
 ) -> Result<PlacedEdits> {
@@ -216,29 +214,10 @@ fn edits_of<C: Editor>(
     let edits = match returned.changed {
         false => (0..source.raws.len()).map(ElementEdit::Keep).collect(),
         true => {
-            let codec = own.codec;
-            let edits = ElementEdits::new(codec, returned.session, returned.view, source);
-            instructions = edits.instructions(report)?;
-            let mut writer = Writer {
-                purpose: WritePurpose::Return,
-                context: &mut codec.context(own.about.as_deref(), source),
-                report,
-            };
-            let mut list = codec.edit(&edits, &mut writer);
-            if source.is_side_session {
-                move_after_messages(&edits, &mut list);
-            }
-            let is_kept = |edit: &ElementEdit| matches!(edit, ElementEdit::Keep(_));
-            let keeps_all = list.len() == source.raws.len() && list.iter().all(is_kept);
-            if keeps_all && edits.changes.iter().any(|change| *change != ElementChange::None) {
-                return Err(Error::not_in_place(format!(
-                    "the change cannot be written to {}",
-                    C::PHRASE
-                )));
-            }
-            let list = link::<C>(&source.raws, list);
-            codec.check(&edits, &list)?;
-            list
+            let about = own.about.as_deref();
+            let (edits, change) = own.codec.edits_in_place(about, source, returned, report)?;
+            instructions = change;
+            edits
         }
     };
     let ends = edits
@@ -279,33 +258,16 @@ fn edits_of<C: Editor>(
     Ok((out, instructions))
 }
 
-/// Moves new elements from the end to the last message, because the last line of a log decides which branch is the main
-/// session.
-fn move_after_messages<C: Editor>(edits: &ElementEdits<'_, C>, list: &mut [ElementEdit]) {
-    let nth = |edit: &ElementEdit| match edit {
-        ElementEdit::Keep(nth) | ElementEdit::Replace(nth, _) => Some(*nth),
-        ElementEdit::Insert(_) => None,
-    };
-    let end = list.iter().rposition(|edit| nth(edit).is_some());
-    let last = list
-        .iter()
-        .rposition(|edit| nth(edit).is_some_and(|nth| edits.has_messages(nth)));
-    if let (Some(end), Some(last)) = (end, last) {
-        let count = list.len() - 1 - end;
-        list[last + 1..].rotate_right(count);
-    }
-}
-
 /// Writes the edited lines of a log.
-fn write_back_lines<C: Editor>(
-    codec: &C,
+fn write_back_lines(
+    codec: &dyn AnyCodec,
     bytes: &[u8],
     edits: Vec<ElementEdit>,
     added: u64,
     out: &mut dyn Write,
     report: &mut Report,
 ) -> Result<()> {
-    let before = split_lines::<C>(bytes);
+    let before = split_lines(codec, bytes);
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut last_at = None;
     for edit in edits {
@@ -317,7 +279,7 @@ fn write_back_lines<C: Editor>(
         last_at = at;
         let line = match edit {
             ElementEdit::Keep(nth) if codec.begins(before[nth].trim_ascii()) => {
-                with_increased_count::<C>(before[nth], added)
+                with_increased_count(codec, before[nth], added)
             }
             ElementEdit::Keep(nth) => before[nth].to_vec(),
             ElementEdit::Replace(nth, built) => {
@@ -349,8 +311,11 @@ fn write_back_lines<C: Editor>(
 }
 
 /// The object with its element count increased.
-fn with_increased_count<C: Codec>(bytes: &[u8], added: u64) -> Vec<u8> {
-    let count = C::COUNT_MEMBER.and_then(|name| json::member(bytes.trim_ascii(), name));
+fn with_increased_count(codec: &dyn AnyCodec, bytes: &[u8], added: u64) -> Vec<u8> {
+    let count = codec
+        .constants()
+        .count_member
+        .and_then(|name| json::member(bytes.trim_ascii(), name));
     let number = count.and_then(json::number::<u64>);
     match (count, number) {
         (Some(raw), Some(number)) if added > 0 => {
