@@ -20,6 +20,7 @@ use std::io::{self, Write};
 
 impl Format {
     /// The format's description.
+    #[inline(never)] // Inlined in a program, it would make the compiler translate all formats again.
     pub fn spec(self) -> &'static FormatSpec {
         match self {
             Format::Native => &native::SPEC,
