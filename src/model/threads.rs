@@ -1,11 +1,11 @@
 //! Helpers for running work on several threads.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Below this many bytes, one core is fast enough and further threads are not worth their start.
 pub const SMALL: usize = 6 << 20;
@@ -112,14 +112,39 @@ pub fn each_result<R: Send, E>(
     if threads <= 1 {
         return (0..count).try_for_each(|nth| take(nth, each(nth)));
     }
+    let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let result = |nth: usize| results[nth].lock().unwrap_or_else(PoisonError::into_inner);
+    let mut done = Ok(());
+    let each = |nth: usize| {
+        let made = each(nth);
+        *result(nth) = Some(made);
+    };
+    each_number(count, threads, taking, &each, &mut |nth| {
+        let taken = result(nth).take();
+        done = taken.map_or(Ok(()), |taken| take(nth, taken));
+        done.is_ok()
+    });
+    done
+}
+
+/// Calls `each` and `take` as [`each_result`] does, until `take` returns `false`. Does not depend on the type of the
+/// results, so that the compiler translates it once.
+fn each_number(
+    count: usize,
+    threads: usize,
+    taking: Taking,
+    each: &(dyn Fn(usize) + Sync),
+    take: &mut dyn FnMut(usize) -> bool,
+) {
     let works = taking == Taking::BetweenWork;
     let next = &AtomicUsize::new(0);
     let next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|nth| *nth < count);
     let (sender, receiver) = channel();
-    let work = |sender: Sender<(usize, R)>| {
+    let work = |sender: Sender<usize>| {
         while let Some(nth) = next() {
             // After an error, nothing receives results.
-            if sender.send((nth, each(nth))).is_err() {
+            each(nth);
+            if sender.send(nth).is_err() {
                 return;
             }
         }
@@ -130,18 +155,20 @@ pub fn each_result<R: Send, E>(
         let others: Vec<_> = std::iter::repeat_n(sender, threads - usize::from(works))
             .map(|sender| scope.spawn(move || work(sender)))
             .collect();
-        let (mut early, mut due) = (BTreeMap::new(), 0);
+        let (mut early, mut due) = (BTreeSet::new(), 0);
         let mut is_done = false;
         while !is_done {
-            let own = works.then(next).flatten().map(|nth| (nth, each(nth)));
+            let own = works.then(next).flatten().inspect(|nth| each(*nth));
             is_done = own.is_none();
             early.extend(own);
             loop {
-                while let Some(first) = early.first_entry()
-                    && (taking == Taking::AsCompleted || *first.key() == due)
+                while let Some(nth) = early.first().copied()
+                    && (taking == Taking::AsCompleted || nth == due)
                 {
-                    let (nth, result) = first.remove_entry();
-                    take(nth, result)?;
+                    early.remove(&nth);
+                    if !take(nth) {
+                        return;
+                    }
                     due += 1;
                 }
                 let other = match is_done {
@@ -157,8 +184,7 @@ pub fn each_result<R: Send, E>(
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        Ok(())
-    })
+    });
 }
 
 #[cfg(test)]
