@@ -26,6 +26,7 @@ mod selecting;
 mod terminal;
 mod usage_errors;
 mod writing;
+mod written_value;
 
 use args::Global;
 use clap::FromArgMatches;

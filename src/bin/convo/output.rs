@@ -2,9 +2,9 @@
 
 use crate::pipe::{self, Pipe};
 use crate::terminal::pager;
-use crate::terminal::terminal_filter::TerminalFilter;
 pub use crate::terminal::visible::{in_line, visible};
 use crate::usage_errors;
+use crate::written_value::{WriteOut, filtered, returned};
 use anyhow::Context as _;
 use convo::error::{Error, ErrorKind, Position};
 pub use convo::format::report::count_of;
@@ -260,33 +260,29 @@ impl Output {
     /// Writes data to standard output; on a terminal, without control and direction characters. A write error carries
     /// an exit status; [`closed`] detects a reader that closed the pipe.
     pub fn stdout<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        if !io::stdout().is_terminal() {
-            return self.styled(write);
-        }
-        self.styled(|out| {
-            let mut filter = TerminalFilter::new(out);
-            let done = write(&mut filter);
-            filter.flush().map_err(|error| Error::io("cannot write", error))?;
-            done
-        })
+        let is_terminal = io::stdout().is_terminal();
+        returned(write, |write| self.write_buffered(is_terminal, write))
     }
 
     /// Writes text with our own colors; text of sessions must be filtered with [`visible`].
     pub fn styled<T>(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        returned(write, |write| self.write_buffered(false, write))
+    }
+
+    fn write_buffered(&self, filters: bool, write: &mut WriteOut<'_>) -> anyhow::Result<()> {
         let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked(&self.failed, Pipe::default()));
-        let done = write(&mut out);
+        let done = match filters {
+            true => filtered(&mut out, write),
+            false => write(&mut out),
+        };
         // Flush first, so that an error follows the data before it.
         let flushed = if self.stdout_failed() { Ok(()) } else { out.flush() };
-        let done = done.and_then(|done| {
-            flushed.map_err(|error| Error::io("cannot write", error))?;
-            Ok(done)
-        });
+        let done = done.and_then(|()| Ok(flushed.map_err(|error| Error::io("cannot write", error))?));
         // Prevent another write attempt when the buffer is dropped.
         let _ = out.into_parts();
-        if self.stdout_failed() {
-            done.context(STDOUT)
-        } else {
-            done
+        match self.stdout_failed() {
+            true => done.context(STDOUT),
+            false => done,
         }
     }
 
