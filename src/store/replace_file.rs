@@ -61,6 +61,12 @@ pub fn write_atomically(
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
     options: &Rewrite,
 ) -> Result<()> {
+    let mut write = Some(write);
+    let mut content = |out: &mut dyn Write| write.take().map_or(Ok(()), |write| write(out));
+    replace(path, &mut content, options)
+}
+
+fn replace(path: &Path, content: WriteContent<'_>, options: &Rewrite) -> Result<()> {
     let name = path
         .file_name()
         .ok_or_else(|| Error::new(ErrorKind::Unsafe, format!("{}: not a file name", path.display())))?;
@@ -87,7 +93,7 @@ pub fn write_atomically(
     let temporary = Temporary::new(&directory, hidden(name), mode, options.lock_timeout)?;
     let failed = |error| Error::io(path.display(), error).kind(ErrorKind::InputOutput);
     let mut writer = BufWriter::with_capacity(256 * 1024, &temporary.file);
-    write(&mut writer)?;
+    content(&mut writer)?;
     writer.flush().map_err(failed)?;
     drop(writer);
     if let Some((_, facts)) = &old {
