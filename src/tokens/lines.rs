@@ -9,11 +9,14 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::RwLock;
 
+/// 96 bits of the hash of a line.
+type LineKey = [u32; 3];
+
 /// Counts texts line by line.
 pub struct LineTokens {
     tokenizer: Tokenizer,
-    /// Counts by hash of a line.
-    known: RwLock<HashMap<[u64; 2], u64, BuildHasherDefault<KeyHasher>>>,
+    /// Counts by hash of a line. Kept small because there are many.
+    known: RwLock<HashMap<LineKey, u32, BuildHasherDefault<KeyHasher>>>,
     /// Random for each process, so that hash collisions cannot be prepared.
     seeds: [u64; 2],
 }
@@ -78,7 +81,7 @@ impl LineTokens {
         while !line.is_empty() {
             let key = self.key(line);
             match known.get(&key) {
-                Some(count) => tokens += count,
+                Some(count) => tokens += u64::from(*count),
                 None => new.push((key, line)),
             }
             (line, rest) = first_lines(rest);
@@ -88,13 +91,15 @@ impl LineTokens {
         let counts = over_cores(new.len(), bytes * 8, |nth| encoding.count_part(new[nth].1));
         for ((key, _), count) in new.into_iter().zip(counts) {
             tokens += count;
-            known.insert(key, count);
+            if let Ok(count) = u32::try_from(count) {
+                known.insert(key, count);
+            }
         }
         tokens
     }
 
-    /// Two hashes of a line.
-    fn key(&self, line: &[u8]) -> [u64; 2] {
+    /// The hash of a line.
+    fn key(&self, line: &[u8]) -> LineKey {
         let [mut one, mut other] = self.seeds.map(|seed| seed ^ line.len() as u64);
         let mut take = |word: u64| {
             one = fold(one ^ word, 0xa076_1d64_78bd_642f);
@@ -103,7 +108,7 @@ impl LineTokens {
         let (words, rest) = line.as_chunks::<8>();
         words.iter().for_each(|word| take(u64::from_le_bytes(*word)));
         take(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
-        [one, other]
+        [one as u32, (one >> 32) as u32, other as u32]
     }
 }
 

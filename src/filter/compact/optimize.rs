@@ -118,8 +118,8 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     if options.steps.summary {
         drop_separated_groups(work, &free, &mut levels);
     }
-    for (atom, level) in free.iter().zip(levels) {
-        set(work, options, &maskable, *atom, level);
+    for (atom, level) in free.into_iter().zip(levels) {
+        set(work, options, &maskable, atom, level);
     }
     if options.steps.summary {
         summary::fill(work, options, target);
