@@ -2,7 +2,7 @@
 //! long kept messages, and may cut an exchange after its request.
 
 use super::goal::CompactionGoal;
-use super::kept_atom::{KeptAtom, shortened_atom};
+use super::kept_atom::{KeptAtom, ShortenedAtoms, shortened_atom};
 use super::options::CompactOptions;
 use super::prefix::{self, SummaryLimit};
 use super::spend;
@@ -67,13 +67,19 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
         .collect();
     let waiting = shorten_waiting(work, options, &answered, budget);
     let start = (work.items.len() <= MANY).then(|| work.clone());
+    let of_start = start
+        .as_ref()
+        .map(|start| ShortenedAtoms::of(start, options, &answered));
     let places = kept_atoms(work);
     let room = budget.saturating_sub(work.undroppable_tokens() + places.fixed);
     let floor: Vec<KeptAtom> = places
         .request
         .iter()
         .chain(&places.newest)
-        .map(|atom| shortened_atom(work, options, &answered, *atom, Some(LOWEST)))
+        .map(|atom| match &of_start {
+            Some(of_start) => of_start.get(*atom, Some(LOWEST)),
+            None => shortened_atom(work, options, &answered, *atom, Some(LOWEST)),
+        })
         .collect();
     let least: u64 = floor.iter().map(|kept| kept.tokens).sum();
     // A consolidated summary is smaller than the earlier records: consolidate only if those could have been kept.
@@ -81,22 +87,27 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
     let freed = work.summary_item.map_or(0, |at| work.items[at].before);
     work.exchanges_summary = matches!(limit, Some(SummaryLimit::One(_))) && least + freed <= room;
     let summary = summary_reserve(work, options, limit, (room.saturating_sub(least), room));
-    let choose = |work: &mut CompactionState<'_>, summary: u64| {
+    let choose = |work: &mut CompactionState<'_>, summary: u64, of_start: Option<&ShortenedAtoms<'_, '_>>| {
         let room = (room.saturating_sub(summary), least);
-        if let Some(newest) = newest(work, options, &answered, &places, room) {
+        let shorten = |atom, cap| match of_start {
+            Some(of_start) => of_start.get(atom, cap),
+            None => shortened_atom(work, options, &answered, atom, cap),
+        };
+        if let Some(newest) = newest(work, options, &shorten, &places, room) {
             apply(work, &places, newest);
             fill(work, options, target, &places);
         }
     };
-    choose(work, summary);
+    choose(work, summary, of_start.as_ref());
     // If an earlier summary is too large to be kept, a smaller one may replace it.
     let most = prefix::first(work, room).min(room.saturating_sub(least));
     if !target.is_met(work) && most < summary {
         work.exchanges_summary = true;
-        choose(work, most);
+        choose(work, most, None);
     }
     if target.is_met(work) {
-        let Some(start) = start else { return };
+        let Some(of_start) = of_start else { return };
+        let start = of_start.work;
         // A summary that needs less than its reserve leaves the rest to messages.
         let needs = work.summary_tokens();
         if budget - work.total > budget / SPARE
@@ -104,7 +115,7 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             && work.now().messages < start.now().messages
         {
             let mut again = start.clone();
-            choose(&mut again, needs);
+            choose(&mut again, needs, Some(&of_start));
             let is_complete = again.now().messages == start.now().messages;
             let is_summarized = again.summary.is_some() || work.summary.is_none();
             if target.is_met(&again) && again.total > work.total && (is_summarized || is_complete) {
@@ -116,13 +127,8 @@ pub fn run(work: &mut CompactionState<'_>, options: &CompactOptions, target: &Co
             spend::run(work, &start, budget, atoms.into_iter(), &shorten);
         }
         let atoms = places.request.iter().chain(places.newest.iter().rev()).copied();
-        spend::run(
-            work,
-            &start,
-            budget,
-            atoms.chain((0..places.first).rev()),
-            &|atom, cap| shortened_atom(&start, options, &answered, atom, cap),
-        );
+        let atoms = atoms.chain((0..places.first).rev());
+        spend::run(work, start, budget, atoms, &|atom, cap| of_start.get(atom, cap));
         return;
     }
     work.exchanges_summary = false;
@@ -341,12 +347,12 @@ fn kept_atoms(work: &CompactionState<'_>) -> KeptAtoms {
 fn newest(
     work: &CompactionState<'_>,
     options: &CompactOptions,
-    answered: &AnsweredCalls,
+    shorten: &dyn Fn(usize, Option<Cap>) -> KeptAtom,
     places: &KeptAtoms,
     (room, least): (u64, u64),
 ) -> Option<Vec<KeptAtom>> {
     let mut left = room.checked_sub(least)?;
-    let lowest = |atom: usize| shortened_atom(work, options, answered, atom, Some(LOWEST)).tokens;
+    let lowest = |atom: usize| shorten(atom, Some(LOWEST)).tokens;
     let protected = work
         .exchanges
         .len()
@@ -357,12 +363,11 @@ fn newest(
             true => left,
             false => left / 3,
         };
-        let full =
-            Some(shortened_atom(work, options, answered, atom, None)).filter(|kept| kept.tokens <= third);
+        let full = Some(shorten(atom, None)).filter(|kept| kept.tokens <= third);
         full.or_else(|| {
             let caps = CAPS.iter().enumerate();
             let fits = |(nth, cap): (usize, &Cap)| {
-                let kept = shortened_atom(work, options, answered, atom, Some(*cap));
+                let kept = shorten(atom, Some(*cap));
                 (kept.tokens <= if nth < 2 { third } else { left }).then_some(kept)
             };
             caps.into_iter().find_map(fits)
@@ -397,8 +402,7 @@ fn newest(
     // If no earlier group fits, the narrow caps leave tokens that the newest groups can have.
     if more.is_empty() {
         for kept in &mut newest {
-            let shorten = |cap| shortened_atom(work, options, answered, kept.atom, cap);
-            let wider = spend::widest(kept.tokens + left, shorten);
+            let wider = spend::widest(kept.tokens + left, |cap| shorten(kept.atom, cap));
             if let Some(wider) = wider.filter(|wider| wider.tokens > kept.tokens) {
                 left -= wider.tokens - kept.tokens;
                 *kept = wider;
