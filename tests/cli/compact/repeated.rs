@@ -135,17 +135,17 @@ fn as_php(json: &str) -> String {
 fn a_summary_in_place_keeps_the_escapes_of_its_writer() {
     let env = Env::new();
     for format in FORMATS {
-        let session = exchanges(0, 40);
+        let session = exchanges(0, 40) + "{\"role\":\"user\",\"content\":\"And bed 40?\"}\n";
         let compacted = env.pipe(&["compact", "-q", "--budget", "900", "--to", format], session);
         let compacted = compacted.status(0).out().to_string();
         for written in [as_go(&compacted), as_php(&compacted)] {
             env.write("request.json", &written);
             env.run(&[
-                "drop", "-q", "--grep", "in bed 39 ", "--from", format, "-i", "request.json",
+                "drop", "-q", "--grep", "And bed 40", "--from", format, "-i", "request.json",
             ])
             .fine();
             let after = env.read("request.json");
-            let end = written.find("plant in bed 38 ").expect(format);
+            let end = written.find("plant in bed 39 ").expect(format);
             let before = &written[..end];
             assert!(after.starts_with(before) && after != written, "{format}: {after}");
         }

@@ -137,7 +137,7 @@ fn a_conversation_of_which_two_thirds_fit_keeps_whole_exchanges() {
         env.write("compacted.jsonl", compacted.out());
         counted(&env, "compacted.jsonl").1
     };
-    // The summary, and the newest two exchanges.
-    assert_eq!([10, 60].map(messages), [5, 5]);
+    // The summary, and the newest exchange.
+    assert_eq!([10, 60].map(messages), [3, 3]);
     assert!(messages(72) > 60, "{}", messages(72));
 }
