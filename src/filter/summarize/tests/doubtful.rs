@@ -277,8 +277,8 @@ fn quoted_in_dialogue(remarks: &[&str], replies: &[&str], previous: Option<&str>
     });
     let pairs: Vec<SummarySource<'_>> = pairs.collect();
     let options = ExtractOptions {
-        covered: Some(1000),
-        ..ExtractOptions::new(200)
+        covered: Some(10_000),
+        ..ExtractOptions::new(1000)
     };
     let said: Vec<_> = pairs
         .iter()
