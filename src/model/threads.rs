@@ -142,8 +142,8 @@ fn each_number(
     let (sender, receiver) = channel();
     let work = |sender: Sender<usize>| {
         while let Some(nth) = next() {
-            // After an error, nothing receives results.
             each(nth);
+            // After an error, nothing receives results.
             if sender.send(nth).is_err() {
                 return;
             }

@@ -4,9 +4,7 @@ use super::facts::line;
 use super::head_tail::{TextLimit, shorten};
 use super::placeholders;
 use super::state::CompactionState;
-use crate::filter::summarize::{
-    InstructionSource, Instructions, SummarySource, SummaryStyle, own_message_text,
-};
+use crate::filter::summarize::{InstructionSource, Instructions, SummarySource, SummaryStyle};
 use crate::model::json;
 use crate::model::message::{Message, MessagePart, Role};
 use crate::model::view::Item;
@@ -47,25 +45,20 @@ pub fn source<'w>(
     quoting: Quoting<'_>,
 ) -> Option<SummarySource<'w>> {
     let message = work.original(at)?;
-    let (mut is_escaped, mut tokens) = (false, text_tokens(work, at, &message));
+    let mut is_escaped = false;
     let (tool, text) = match quoting {
         Quoting::Nothing => (None, Cow::Borrowed("")),
         Quoting::Texts(place) if message.role() == Role::Tool => {
             let line = line::of(work, at, place);
             (line.tool, Cow::Owned(line.text))
         }
-        Quoting::Texts(_) => {
-            let own = users_text_alone(&message);
-            tokens = tokens.filter(|_| own.is_none());
-            match (own, message.content.and_then(json::plain)) {
-                (Some(own), _) => (None, Cow::Owned(own)),
-                (None, Some(text)) => {
-                    is_escaped = memchr::memchr(b'\\', text.as_bytes()).is_some();
-                    (None, Cow::Borrowed(text))
-                }
-                (None, None) => (None, whole_text(&message)),
+        Quoting::Texts(_) => match message.content.and_then(json::plain) {
+            Some(text) => {
+                is_escaped = memchr::memchr(b'\\', text.as_bytes()).is_some();
+                (None, Cow::Borrowed(text))
             }
-        }
+            None => (None, whole_text(&message)),
+        },
     };
     Some(SummarySource {
         role: message.role(),
@@ -73,24 +66,8 @@ pub fn source<'w>(
         day,
         text,
         is_escaped,
-        tokens,
+        tokens: text_tokens(work, at, &message),
     })
-}
-
-/// The user's own text in a message that has generated text next to it, such as reminders. A message of generated text alone
-/// may be a summary.
-fn users_text_alone(message: &Message<'_>) -> Option<String> {
-    let content = message.content.filter(|_| message.role() == Role::User)?;
-    // Most messages begin with a word.
-    let may_be_generated = match content.strip_prefix(b"\"") {
-        Some(text) => !text.trim_ascii_start().first()?.is_ascii_alphabetic(),
-        None => true,
-    };
-    let (own, whole) = (
-        may_be_generated.then(|| own_message_text(message))?,
-        message.text(),
-    );
-    (!own.trim().is_empty() && own.len() < whole.len()).then(|| own.into_owned())
 }
 
 /// The tokens of the text of a user or an assistant without a name who neither calls nor reasons, if they are known.

@@ -19,20 +19,28 @@ const LONGEST: usize = 400;
 /// to four does; agents report what they did, too.
 const REPORTS: usize = 5;
 
-/// One in this many mentions something of the person's own ("my sister"), and at least two do. In those dialogues one in four to
-/// ten does, in texts of programs one in twenty.
-const OWNS: usize = 12;
+/// One in this many names something of the person's own life ("my sister"), and at least two do. In most of those dialogues one in
+/// eight to twenty-five does, and hardly any text of a program.
+const OWNS: usize = 32;
 
-/// What programs call their own.
-const OF_PROGRAMS: [&str; 33] = [
-    "advice", "answer", "answers", "apologies", "apology", "bad", "best", "change", "changes", "code",
-    "earlier", "edit", "edits", "end", "error", "fault", "first", "fix", "guess", "knowledge", "last",
-    "message", "mistake", "opinion", "pleasure", "previous", "reply", "response", "suggestion",
-    "suggestions", "understanding", "view", "work",
+/// What people call their own: relatives, parts of the body, homes, jobs, animals.
+#[rustfmt::skip]
+const OF_PEOPLE: [&str; 100] = [
+    "apartment", "arm", "aunt", "baby", "back", "bag", "bed", "bedroom", "bike", "birthday", "boat", "body",
+    "boots", "boss", "boyfriend", "brother", "brothers", "car", "cat", "colleague", "colleagues", "cousin",
+    "coworker", "coworkers", "dad", "daughter", "daughters", "doctor", "dog", "dogs", "eyes", "face",
+    "family", "father", "feet", "fiance", "flat", "foot", "friend", "friends", "garage", "garden",
+    "girlfriend", "gran", "grandad", "granddaughter", "grandfather", "grandma", "grandmother", "grandson",
+    "hair", "hand", "hands", "head", "heart", "home", "house", "husband", "job", "kids", "kitchen", "knee",
+    "knees", "landlord", "leg", "legs", "life", "mom", "mother", "mouth", "mum", "nan", "neck", "neighbor",
+    "neighbour", "nephew", "niece", "nose", "parents", "partner", "phone", "room", "roommate", "school",
+    "shed", "shift", "shoes", "sister", "sisters", "sofa", "son", "sons", "stomach", "street", "teacher",
+    "truck", "uncle", "van", "wedding", "wife",
 ];
 
 /// Whether the assistant of a session, or of an earlier summary of it, speaks of a life of its own, as programs rarely do.
 pub(super) fn is_between_people(sources: &[SummarySource<'_>], earlier: &Earlier) -> bool {
+    debug_assert!(OF_PEOPLE.is_sorted());
     let replies = sources.iter().filter(|source| source.role == Role::Assistant);
     let step = replies.clone().count().div_ceil(MOST).max(1);
     let replies = replies.step_by(step).map(SummarySource::decoded);
@@ -58,14 +66,15 @@ fn reports_own_action(text: &str) -> bool {
     })
 }
 
-/// Whether a text has "my" before a word that is not of a program's work.
+/// Whether one of the two words after "my" is of a person's life: "my sister", "my old car", but not `my_car`.
 fn mentions_own_thing(text: &str) -> bool {
-    let mut words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let mut words = text.split_whitespace();
     while words.by_ref().any(|word| word.eq_ignore_ascii_case("my")) {
-        let is_of_programs = |word: &str| OF_PROGRAMS.iter().any(|known| known.eq_ignore_ascii_case(word));
-        if words.clone().next().is_some_and(|word| !is_of_programs(word)) {
+        let mut next = words.clone().take(2).map(|word| {
+            let letters = word.split(|c: char| !c.is_ascii_alphabetic()).next();
+            letters.unwrap_or_default().to_ascii_lowercase()
+        });
+        if next.any(|word| OF_PEOPLE.binary_search(&word.as_str()).is_ok()) {
             return true;
         }
     }

@@ -78,7 +78,7 @@ pub fn write(
             .filter(|_| compaction::has_summary(&items[nth]))
         {
             let at = match item {
-                Item::Summary(index) => json::member(session.record(*index).body, "at"),
+                Item::Summary(index) => json::string_member(session.record(*index).body, "at"),
                 _ => None,
             };
             let compacted = compaction::payload(&text, &items[..=nth]);

@@ -70,31 +70,3 @@ fn a_summary_of_another_program_next_to_a_request_keeps_its_lines() {
         "{compacted}"
     );
 }
-
-#[test]
-fn a_summary_of_a_chat_quotes_no_reminder() {
-    let env = Env::new();
-    for texts in [
-        &[REMINDER, "The seed planner lists 40 kinds of tomatoes."][..],
-        &[&format!(
-            "{REMINDER}\nThe seed planner lists 40 kinds of tomatoes."
-        )],
-    ] {
-        let content: Vec<_> = texts
-            .iter()
-            .map(|text| json!({"type": "text", "text": text}))
-            .collect();
-        let mut lines = vec![json!({"role": "user", "content": content}).to_string()];
-        for nth in 0..40 {
-            let [role, said] = [["assistant", "Noted"], ["user", "Bed"]][nth % 2];
-            lines.push(json!({"role": role, "content": format!("{said} {nth}, as you said.")}).to_string());
-        }
-        let arguments = ["compact", "-q", "--budget", "150", "--to", "jsonl"];
-        let compacted = env.pipe(&arguments, lines.join("\n")).status(0);
-        assert!(
-            compacted.out().contains("lists 40 kinds of tomatoes"),
-            "{compacted}"
-        );
-        assert!(!compacted.out().contains("list is empty"), "{compacted}");
-    }
-}

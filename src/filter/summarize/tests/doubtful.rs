@@ -304,7 +304,7 @@ fn dialogues_between_people_have_no_doubtful_instructions() {
     let of_programs = [
         "I fixed the test and moved the file.",
         "I tried that, and it failed.",
-        "My mistake, I checked our parser and my earlier answer.",
+        "My mistake, I checked my notes and changed `my_home` in my-car/config.toml.",
         &longest,
     ];
     let people = OF_PEOPLE.repeat(3);
