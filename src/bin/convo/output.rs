@@ -4,7 +4,7 @@ use crate::pipe::{self, Pipe};
 use crate::terminal::pager;
 pub use crate::terminal::visible::{in_line, visible};
 use crate::usage_errors;
-use crate::written_value::{WriteOut, filtered, returned};
+use crate::written_value::{WriteOut, returned, write_filtered};
 use anyhow::Context as _;
 use convo::error::{Error, ErrorKind, Position};
 pub use convo::format::report::count_of;
@@ -272,7 +272,7 @@ impl Output {
     fn write_buffered(&self, filters: bool, write: &mut WriteOut<'_>) -> anyhow::Result<()> {
         let mut out = io::BufWriter::with_capacity(64 * 1024, Unlocked(&self.failed, Pipe::default()));
         let done = match filters {
-            true => filtered(&mut out, write),
+            true => write_filtered(&mut out, write),
             false => write(&mut out),
         };
         // Flush first, so that an error follows the data before it.

@@ -1,14 +1,15 @@
-//! The value of a function that writes, without making its caller depend on its type.
+//! Functions that write to standard output: how to call one without depending on the type of its value, and a filter for terminals.
 
 use crate::terminal::terminal_filter::TerminalFilter;
 use anyhow::Context as _;
 use convo::error::Error;
 use std::io::Write;
 
-/// Output to be written.
+/// A function that writes output.
 pub type WriteOut<'w> = dyn FnMut(&mut dyn Write) -> anyhow::Result<()> + 'w;
 
-/// The value of `write`, which `call` calls. It does not depend on the types, so that the compiler translates it once.
+/// The value of `write`, which `call` gets as a function without a value. So `call` does not depend on the type of the value, and
+/// the compiler translates it once.
 pub fn returned<T>(
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
     call: impl FnOnce(&mut WriteOut<'_>) -> anyhow::Result<()>,
@@ -18,11 +19,11 @@ pub fn returned<T>(
         value = write.take().map(|write| write(out)).transpose()?;
         Ok(())
     })?;
-    value.context("standard output")
+    value.context("nothing was written")
 }
 
-/// Writes output for a terminal, without control and direction characters.
-pub fn filtered(out: &mut dyn Write, write: &mut WriteOut<'_>) -> anyhow::Result<()> {
+/// Writes for a terminal, without control and direction characters.
+pub fn write_filtered(out: &mut dyn Write, write: &mut WriteOut<'_>) -> anyhow::Result<()> {
     let mut filter = TerminalFilter::new(out);
     let done = write(&mut filter);
     filter.flush().map_err(|error| Error::io("cannot write", error))?;

@@ -42,6 +42,7 @@ pub struct ShortenedAtoms<'w, 's> {
 }
 
 impl<'w, 's> ShortenedAtoms<'w, 's> {
+    /// None is shortened yet.
     pub fn of(
         work: &'w CompactionState<'s>,
         options: &'w CompactOptions,

@@ -12,7 +12,7 @@ const FEWEST: usize = 8;
 /// Most replies that are read, evenly spaced, and most entries of an earlier summary.
 const MOST: usize = 64;
 
-/// Most bytes of a remark. What is longer may be a text that a program was asked to write.
+/// Most bytes of a remark. A longer reply may be a text that a program writes for its user.
 const LONGEST: usize = 400;
 
 /// One in this many replies of a person reports what the person did. In the dialogues of `benches/recall/dialogues` one in two

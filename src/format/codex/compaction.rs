@@ -6,6 +6,8 @@ use super::{items, message};
 use crate::format::request::{Api, request_part};
 use crate::model::event::{self, EPOCH};
 use crate::model::json::{self, Dialect, ObjectBuilder, array, quoted, wrapped};
+use crate::model::session::Session;
+use crate::model::view::Item;
 use crate::model::{key, summary};
 
 /// The state before a compaction.
@@ -24,6 +26,14 @@ pub fn has_summary(items: &[Vec<u8>]) -> bool {
     let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
     let messages = messages(&items, |_| String::new());
     matches!(messages.as_slice(), [(_, body)] if quoted_summary(body).is_some())
+}
+
+/// The time of the event of a summary.
+pub fn time<'s>(item: &Item, session: &'s Session) -> Option<&'s [u8]> {
+    match item {
+        Item::Summary(index) => json::string_member(session.record(*index).body, "at"),
+        _ => None,
+    }
 }
 
 /// A compaction that replaces the history by the items of each of these messages, one of which is the summary.

@@ -39,7 +39,18 @@ pub fn write(
             WorkspaceMember::Model,
         ];
         let keeps = |body: &[u8]| !about.renamed && losses::keeps_header(body, &losses::HEADER, &placed, "");
-        losses::records(session, keeps, |_| false, report);
+        let summary = view.items.iter().zip(&items).find_map(|(item, own)| match item {
+            Item::Summary(index) if compaction::has_summary(own) => Some(*index),
+            _ => None,
+        });
+        let is_summary = |index: usize| {
+            summary == Some(index)
+                && session
+                    .record(index)
+                    .event()
+                    .is_some_and(|event| event.name() == "summary")
+        };
+        losses::records(session, keeps, is_summary, report);
     }
     let mut line = |time: &[u8], kind: &str, payload: &[u8]| -> Result<()> {
         written(out.write_all(&enveloped(time, kind, payload)))
@@ -77,12 +88,8 @@ pub fn write(
             .summary(session)
             .filter(|_| compaction::has_summary(&items[nth]))
         {
-            let at = match item {
-                Item::Summary(index) => json::string_member(session.record(*index).body, "at"),
-                _ => None,
-            };
-            let compacted = compaction::payload(&text, &items[..=nth]);
-            line(at.unwrap_or(&time), "compacted", &compacted)?;
+            let at = compaction::time(item, session).unwrap_or(&time);
+            line(at, "compacted", &compaction::payload(&text, &items[..=nth]))?;
             continue;
         }
         for payload in &items[nth] {

@@ -128,10 +128,10 @@ impl<'s> CodexLogWriter<'s> {
         let is_first = |line: &PlannedLine| first.is_some() && line.line() == first;
         let at = self.planned.iter().position(is_first).unwrap_or(end);
         let text = replaced.iter().rev().find_map(|item| item.summary(self.session));
-        let time = replaced.iter().rev().find_map(|item| match item {
-            Item::Summary(index) => json::member(self.session.record(*index).body, "at"),
-            _ => None,
-        });
+        let time = replaced
+            .iter()
+            .rev()
+            .find_map(|item| compaction::time(item, self.session));
         let time = time.map_or_else(|| self.time_at(at), <[u8]>::to_vec);
         let payload = compaction::payload(&text.unwrap_or_default(), &self.items[..count]);
         let mut lines: Vec<Vec<u8>> = self.planned.iter().map(|line| line.bytes.clone()).collect();

@@ -1,6 +1,6 @@
 //! Codecs as one type, so that the compiler translates the kit once, and not once for each format.
 
-use super::codec::{Assembly, Decoded, DocumentLayout, Draft, SessionInfo};
+use super::codec::{Assembly, Codec, Decoded, DocumentLayout, Draft, SessionInfo};
 use super::frame::ElementEdit;
 use super::part::{Parsed, SideSession};
 use super::sidecar::Sidecar;
@@ -15,35 +15,62 @@ use crate::model::message::Role;
 use crate::model::session::Session;
 use crate::model::view::View;
 
-/// The constants of a [`Codec`](super::Codec), which describes them.
-pub struct CodecConstants {
-    pub format: Format,
-    pub name: &'static str,
-    pub phrase: &'static str,
-    pub list: &'static str,
-    pub count_member: Option<&'static str>,
-    pub lines: bool,
-    pub may_be_collection: bool,
-    pub is_collection: bool,
-    pub layout: DocumentLayout,
-    pub ids: bool,
-    pub copies_layout: bool,
-    pub groups_elements: bool,
-    pub summaries: bool,
-    pub quotes_summaries: bool,
-    pub results_follow_calls: bool,
-    pub several_per_line: bool,
-    pub indents: bool,
-    pub header: &'static [&'static str],
-    pub has_title: bool,
-    pub represented: &'static [WorkspaceMember],
-    pub link: Option<[&'static str; 2]>,
+macro_rules! constants {
+    ($($field:ident: $type:ty = $constant:ident,)*) => {
+        /// The constants of a [`Codec`], which describes them.
+        pub struct CodecConstants {
+            $(pub $field: $type,)*
+        }
+
+        impl CodecConstants {
+            /// Those of a codec.
+            pub const fn of<C: Codec>() -> CodecConstants {
+                CodecConstants { $($field: C::$constant,)* }
+            }
+        }
+    };
 }
 
-/// Any [`Codec`](super::Codec) and [`Editor`](super::Editor), which describe the methods of the same name.
-pub trait AnyCodec: Sync {
-    fn constants(&self) -> &'static CodecConstants;
-    fn variants(&self) -> Vec<&'static dyn AnyCodec>;
+constants! {
+    format: Format = FORMAT,
+    name: &'static str = NAME,
+    phrase: &'static str = PHRASE,
+    list: &'static str = LIST,
+    count_member: Option<&'static str> = COUNT_MEMBER,
+    lines: bool = LINES,
+    may_be_collection: bool = MAY_BE_COLLECTION,
+    is_collection: bool = IS_COLLECTION,
+    layout: DocumentLayout = LAYOUT,
+    ids: bool = IDS,
+    copies_layout: bool = COPIES_LAYOUT,
+    groups_elements: bool = GROUPS_ELEMENTS,
+    summaries: bool = SUMMARIES,
+    quotes_summaries: bool = QUOTES_SUMMARIES,
+    results_follow_calls: bool = RESULTS_FOLLOW_CALLS,
+    several_per_line: bool = SEVERAL_PER_LINE,
+    indents: bool = INDENTS,
+    header: &'static [&'static str] = HEADER,
+    has_title: bool = HAS_TITLE,
+    represented: &'static [WorkspaceMember] = REPRESENTED,
+    link: Option<[&'static str; 2]> = LINK,
+}
+
+macro_rules! forwarded {
+    ($(fn $name:ident(&self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        /// The methods of a [`Codec`] that need none of its types; it describes them.
+        pub trait ForwardedCodec {
+            $(fn $name(&self $(, $argument: $type)*) $(-> $result)?;)*
+        }
+
+        impl<C: Codec> ForwardedCodec for C {
+            $(fn $name(&self $(, $argument: $type)*) $(-> $result)? {
+                Codec::$name(self $(, $argument)*)
+            })*
+        }
+    };
+}
+
+forwarded! {
     fn variant(&self) -> &'static str;
     fn list(&self) -> &'static str;
     fn has_variant(&self, element: &[u8]) -> bool;
@@ -59,11 +86,17 @@ pub trait AnyCodec: Sync {
     fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar;
     fn complete(&self, sidecar: &Sidecar, element: &[u8], messages: &mut [Draft]);
     fn nested(&self, about: &[u8], elements: &[&[u8]]) -> Vec<(SideSession, Vec<u8>)>;
-    fn further_id(&self, id: &str, nth: usize) -> String;
     fn fault(&self, element: &[u8]) -> Option<String>;
     fn id(&self, element: &[u8]) -> Option<String>;
     fn time(&self, element: &[u8]) -> Option<String>;
     fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>>;
+}
+
+/// Any [`Codec`] and [`Editor`](super::Editor), which describe the methods of the same name.
+pub trait AnyCodec: ForwardedCodec + Sync {
+    fn constants(&self) -> &'static CodecConstants;
+    fn variants(&self) -> Vec<&'static dyn AnyCodec>;
+    fn further_id(&self, id: &str, nth: usize) -> String;
     /// The decoder of the elements of the session with this number in its input, from 1.
     fn decoder<'d>(&'d self, number: usize, elements: &[Vec<u8>]) -> Box<dyn ElementDecoder + 'd>;
     fn appended(&self, source: &SourceElements, edits: &[ElementEdit]) -> Option<Vec<Vec<u8>>>;

@@ -2,110 +2,25 @@
 
 use super::any_codec::{AnyCodec, CodecConstants, EditsInPlace, ElementDecoder, NewEdits, NewElements};
 use super::changes::ElementChange;
-use super::codec::{Assembly, Codec, Decoded, Draft, SessionInfo};
+use super::codec::{Codec, Decoded, SessionInfo};
 use super::editor::{Editor, ElementEdits, Writer, new_elements};
 use super::frame::ElementEdit;
 use super::link::link;
-use super::part::{Parsed, SideSession};
-use super::sidecar::Sidecar;
 use super::source::SourceElements;
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Result};
 use crate::format::report::Report;
-use crate::format::request::draft::AnnotatedDraft;
-use crate::format::request::request_part::AnnotatedMessage;
-use crate::format::{EditedSession, SessionInput, WritePurpose};
+use crate::format::{EditedSession, WritePurpose};
 use crate::model::message::Role;
 
 impl<C: Editor> AnyCodec for C {
     fn constants(&self) -> &'static CodecConstants {
-        const {
-            &CodecConstants {
-                format: C::FORMAT,
-                name: C::NAME,
-                phrase: C::PHRASE,
-                list: C::LIST,
-                count_member: C::COUNT_MEMBER,
-                lines: C::LINES,
-                may_be_collection: C::MAY_BE_COLLECTION,
-                is_collection: C::IS_COLLECTION,
-                layout: C::LAYOUT,
-                ids: C::IDS,
-                copies_layout: C::COPIES_LAYOUT,
-                groups_elements: C::GROUPS_ELEMENTS,
-                summaries: C::SUMMARIES,
-                quotes_summaries: C::QUOTES_SUMMARIES,
-                results_follow_calls: C::RESULTS_FOLLOW_CALLS,
-                several_per_line: C::SEVERAL_PER_LINE,
-                indents: C::INDENTS,
-                header: C::HEADER,
-                has_title: C::HAS_TITLE,
-                represented: C::REPRESENTED,
-                link: C::LINK,
-            }
-        }
+        const { &CodecConstants::of::<C>() }
     }
     fn variants(&self) -> Vec<&'static dyn AnyCodec> {
         C::VARIANTS.iter().map(|codec| codec as &dyn AnyCodec).collect()
     }
-    fn variant(&self) -> &'static str {
-        Codec::variant(self)
-    }
-    fn list(&self) -> &'static str {
-        Codec::list(self)
-    }
-    fn has_variant(&self, element: &[u8]) -> bool {
-        Codec::has_variant(self, element)
-    }
-    fn row(&self, element: &[u8]) -> Option<(String, Vec<u8>)> {
-        Codec::row(self, element)
-    }
-    fn with_row(&self, row: &[u8], element: &[u8], is_new: bool) -> Vec<u8> {
-        Codec::with_row(self, row, element, is_new)
-    }
-    fn group_length(&self, elements: &[Vec<u8>]) -> usize {
-        Codec::group_length(self, elements)
-    }
-    fn replay(&self, bytes: &[u8], start: Position) -> Option<Parsed> {
-        Codec::replay(self, bytes, start)
-    }
-    fn assemble(&self, lines: &[&[u8]]) -> Option<Assembly> {
-        Codec::assemble(self, lines)
-    }
-    fn begins(&self, line: &[u8]) -> bool {
-        Codec::begins(self, line)
-    }
-    fn is_line(&self, line: &[u8]) -> bool {
-        Codec::is_line(self, line)
-    }
-    fn info(&self, about: &[u8]) -> SessionInfo {
-        Codec::info(self, about)
-    }
-    fn instructions(&self, about: &[u8]) -> Option<AnnotatedDraft> {
-        Codec::instructions(self, about)
-    }
-    fn sidecar(&self, input: &SessionInput, neighbor: &dyn Fn(&str) -> Option<Vec<u8>>) -> Sidecar {
-        Codec::sidecar(self, input, neighbor)
-    }
-    fn complete(&self, sidecar: &Sidecar, element: &[u8], messages: &mut [Draft]) {
-        Codec::complete(self, sidecar, element, messages);
-    }
-    fn nested(&self, about: &[u8], elements: &[&[u8]]) -> Vec<(SideSession, Vec<u8>)> {
-        Codec::nested(self, about, elements)
-    }
     fn further_id(&self, id: &str, nth: usize) -> String {
         <C as Codec>::further_id(id, nth)
-    }
-    fn fault(&self, element: &[u8]) -> Option<String> {
-        Codec::fault(self, element)
-    }
-    fn id(&self, element: &[u8]) -> Option<String> {
-        Codec::id(self, element)
-    }
-    fn time(&self, element: &[u8]) -> Option<String> {
-        Codec::time(self, element)
-    }
-    fn encode(&self, messages: &[AnnotatedMessage<'_>], report: &mut Report) -> Option<Vec<u8>> {
-        Codec::encode(self, messages, report)
     }
     fn decoder<'d>(&'d self, number: usize, elements: &[Vec<u8>]) -> Box<dyn ElementDecoder + 'd> {
         Box::new(OutlinedCodec {

@@ -78,7 +78,7 @@ pub fn document(codec: &dyn AnyCodec, value: &SplitValue, report: &mut Report) -
     let bytes = &value.bytes;
     let mut list = codec.list();
     let mut frame = Frame::parse(bytes, value.value.clone(), list);
-    for other in codec.variants().into_iter().map(AnyCodec::list) {
+    for other in codec.variants().into_iter().map(|codec| codec.list()) {
         if !frame.has_list() && other != list {
             list = other;
             frame = Frame::parse(bytes, value.value.clone(), list);
